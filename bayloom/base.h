@@ -8,6 +8,7 @@
 /// lines.
 
 #include "bayloom/base/base64.h"
+#include "bayloom/base/byte_size.h"
 #include "bayloom/base/clock.h"
 #include "bayloom/base/duration.h"
 #include "bayloom/base/emulator.h"

@@ -14,6 +14,7 @@
 #include "bayloom/mapspace/architecture.h"
 #include "bayloom/mapspace/constraints.h"
 #include "bayloom/mapspace/cores/core_mapper.h"
+#include "bayloom/mapspace/cores/division_search.h"
 #include "bayloom/mapspace/cores/pipeline.h"
 #include "bayloom/mapspace/encoding.h"
 #include "bayloom/mapspace/formats/layer_list.h"

@@ -3,8 +3,8 @@
 
 #pragma once
 
-/// Module record: the SQLite store of runs of all kinds with their trials, tasks and targets, and
-/// of pools of unmeasured programs.
+/// Module record: the SQLite store of runs of all kinds with their trials, tasks and targets, of
+/// pools of unmeasured programs, and of samples and models of the costs of programs.
 
 #include "bayloom/record/database.h"
 #include "bayloom/record/json_lines.h"
@@ -14,6 +14,7 @@
 #include "bayloom/record/program_pool.h"
 #include "bayloom/record/run_record.h"
 #include "bayloom/record/run_trials.h"
+#include "bayloom/record/sample_store.h"
 #include "bayloom/record/store.h"
 
 namespace bayloom {

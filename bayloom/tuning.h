@@ -30,6 +30,7 @@
 #include "bayloom/tuning/division.h"
 #include "bayloom/tuning/durable_study.h"
 #include "bayloom/tuning/earlier_searches.h"
+#include "bayloom/tuning/earlier_trials.h"
 #include "bayloom/tuning/fused_layers.h"
 #include "bayloom/tuning/fused_run.h"
 #include "bayloom/tuning/learner.h"

@@ -40,6 +40,26 @@ struct BenchOptions {
   bool json = false;
 };
 
+/// Calls that run at the same time as others.
+struct SideBySide {
+  int calls = 0, rounds = 0;
+
+  explicit SideBySide(const graph::NetworkPlan& plan) {
+    for (const std::vector<int>& round : plan.rounds) {
+      if (round.size() < 2) continue;
+      calls += static_cast<int>(round.size());
+      ++rounds;
+    }
+  }
+
+  std::string Text() const {
+    if (rounds == 0) return "";
+    return fmt::format(
+        "side by side: {} calls in {} {}; the times of tasks are those of each alone\n", calls,
+        rounds, rounds == 1 ? "round" : "rounds");
+  }
+};
+
 /// Latencies of at least ten runs, after a warm-up.
 measure::Timing TimeLatency(NetworkRunner& runner, double seconds) {
   for (int i = 0; i < 3; ++i) runner.Run();
@@ -224,32 +244,36 @@ void Bench(const BenchOptions& options) {
   measure::LoadMonitor load({.threads = options.network.target.Resolve().cores});
   const tuning::TunedNetwork network = options.network.Load();
   const std::vector<tensor::HostTensor> inputs = graph::MakeRandomInputs(network.network.graph, 0);
-  NetworkRunner runner(network, inputs);
+  NetworkRunner runner(network, inputs, options.network.Branches());
   if (load.Look()) Say("{}\n", measure::DescribeBusy(load.last()));
   const measure::Timing latency = TimeLatency(runner, seconds);
   std::optional<measure::Timing> untuned;
   if (options.untuned) {
-    NetworkRunner untuned_runner(options.network.Untuned(network), inputs);
+    NetworkRunner untuned_runner(options.network.Untuned(network), inputs,
+                                 options.network.Branches());
     untuned = TimeLatency(untuned_runner, seconds);
   }
   const Roofs roofs = Roofs::Measure(network);
   const std::vector<double> call_seconds = TimeCalls(network, runner, std::min(seconds, 1.0));
   const report::Table breakdown = Breakdown(network, call_seconds, roofs);
   const OutsideProducts outside = OutsideProducts::Of(network, call_seconds);
+  const SideBySide together(runner.plan());
   load.Look();
   if (load.WasMostlyBusy()) Say("{}\n", measure::DescribeWasBusy(load.Average()));
 
   if (options.json) {
-    nlohmann::json shown = {{"model", options.network.model.path},
-                            {"threads", network.target.cores},
-                            {"latency", ToJson(latency)},
-                            {"machine", target::MachineModelToJson(roofs.machine)},
-                            {"peak_flops_per_second", roofs.machine.PeakFlops()},
-                            {"peak_dot_flops_per_second", nlohmann::json::object()},
-                            {"peak_bytes_per_second", MemoryBytesPerSecond(roofs.machine)},
-                            {"tasks_with_fewer_products", roofs.with_fewer_products},
-                            {"outside_products", outside.Json()},
-                            {"tasks", breakdown.Json()}};
+    nlohmann::json shown = {
+        {"model", options.network.model.path},
+        {"threads", network.target.cores},
+        {"latency", ToJson(latency)},
+        {"machine", target::MachineModelToJson(roofs.machine)},
+        {"peak_flops_per_second", roofs.machine.PeakFlops()},
+        {"peak_dot_flops_per_second", nlohmann::json::object()},
+        {"peak_bytes_per_second", MemoryBytesPerSecond(roofs.machine)},
+        {"tasks_with_fewer_products", roofs.with_fewer_products},
+        {"outside_products", outside.Json()},
+        {"side_by_side", {{"calls", together.calls}, {"rounds", together.rounds}}},
+        {"tasks", breakdown.Json()}};
     for (const auto& [types, peak] : roofs.dots) {
       shown["peak_dot_flops_per_second"][fmt::format("{}, {}", tensor::ToString(types.first),
                                                      tensor::ToString(types.second))] = peak;
@@ -262,7 +286,7 @@ void Bench(const BenchOptions& options) {
   }
   fmt::print("{}\n", breakdown.Text());
   fmt::print("{}\n{}\n", outside.Text(), Describe(roofs, MemoryBytesPerSecond(roofs.machine)));
-  fmt::print("latency: {}\n", Describe(latency));
+  fmt::print("{}latency: {}\n", together.Text(), Describe(latency));
   if (untuned) {
     fmt::print("untuned: {}\ngain: {}\n", Describe(*untuned),
                report::FormatRatio(untuned->seconds / latency.seconds));

@@ -175,6 +175,7 @@ void AddCommands(CLI::App& app) {
   AddMapCommand(app);
   AddDesignCommand(app);
   AddPretrainCommand(app);
+  AddLearnCommand(app);
   AddReportCommand(app);
   AddBoardCommand(app);
   AddRecordsCommand(app);

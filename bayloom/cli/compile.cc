@@ -35,6 +35,7 @@ nlohmann::json ToJson(const ShapedNetwork& shape) {
   for (const tuning::TunedNetwork& network : shape.targets) {
     variants.push_back({{"target", network.target.name}, {"tuned_tasks", network.TunedTasks()}});
     if (!network.regions.empty()) variants.back()["regions"] = RegionsJson(network.regions);
+    if (!network.cost.empty()) variants.back()["cost"] = CostJson(network.cost);
   }
   return {{"tasks", shape.targets.front().chosen.size()}, {"variants", std::move(variants)}};
 }
@@ -53,14 +54,15 @@ nlohmann::json ToJson(const graph::Package& package, std::span<const ShapedNetwo
   return json;
 }
 
-std::vector<graph::PackageShape> PackageShapes(std::span<const ShapedNetwork> networks) {
+std::vector<graph::PackageShape> PackageShapes(std::span<const ShapedNetwork> networks,
+                                               graph::Branches branches) {
   std::vector<graph::PackageShape> shapes;
   for (const ShapedNetwork& shape : networks) {
     graph::PackageShape& added = shapes.emplace_back();
     added.label = shape.label;
     added.network = &shape.targets.front().network;
     for (const tuning::TunedNetwork& network : shape.targets) {
-      added.variants.push_back({network.target, network.Programs(), &network.network});
+      added.variants.push_back({network.target, network.Programs(), &network.network, branches});
     }
   }
   return shapes;
@@ -87,7 +89,8 @@ void CompileParts(const CompileOptions& options) {
     if (!network.steps[i].left.empty()) continue;
     files[i].symbols = fmt::format("{}_part{}", name, part + 1);
     files[i].package =
-        graph::WritePackage(PackageShapes({&parts[part], 1}), options.folder, files[i].symbols);
+        graph::WritePackage(PackageShapes({&parts[part], 1}, options.network.Branches()),
+                            options.folder, files[i].symbols);
     described.push_back(ToJson(files[i].package, {&parts[part], 1}));
     ++part;
   }
@@ -117,7 +120,8 @@ void Compile(const CompileOptions& options) {
   if (options.network.model.partial) return CompileParts(options);
   const std::vector<ShapedNetwork> networks = options.network.LoadForAll();
   const std::string name = NameOf(options);
-  const graph::Package package = graph::WritePackage(PackageShapes(networks), options.folder, name);
+  const graph::Package package = graph::WritePackage(
+      PackageShapes(networks, options.network.Branches()), options.folder, name);
   if (options.json) {
     nlohmann::json shown = ToJson(package, networks);
     options.network.model.precision.AddTo(shown);

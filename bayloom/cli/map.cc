@@ -17,6 +17,7 @@
 #include "bayloom/cli/internal/at_least_one.h"
 #include "bayloom/cli/internal/commands.h"
 #include "bayloom/cli/internal/map_cores.h"
+#include "bayloom/cli/internal/map_fused.h"
 #include "bayloom/cli/internal/map_options.h"
 #include "bayloom/cli/internal/output.h"
 #include "bayloom/cli/internal/run_options.h"
@@ -26,16 +27,12 @@
 #include "bayloom/mapspace/mapping_json.h"
 #include "bayloom/mapspace/sparse/sparse_evaluation.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
-#include "bayloom/report/cores_table.h"
 #include "bayloom/report/format.h"
-#include "bayloom/report/fused_table.h"
 #include "bayloom/report/map_table.h"
 #include "bayloom/report/mapping_table.h"
 #include "bayloom/report/printable.h"
 #include "bayloom/report/progress_columns.h"
-#include "bayloom/report/status_line.h"
 #include "bayloom/trial/evaluate_one.h"
-#include "bayloom/tuning/fused_run.h"
 
 namespace bayloom::cli {
 namespace {
@@ -240,96 +237,6 @@ void MapNetwork(const MapArguments& arguments) {
   if (mapped < std::ssize(run.layers())) {
     throw CheckFailed(fmt::format("{} layers have no mapping that fits and can be evaluated",
                                   std::ssize(run.layers()) - mapped));
-  }
-}
-
-/// Into a folder: the groups, and of each one the problems and mappings of its tiles with the
-/// architecture inside of the level where its tensors are.
-void WriteGroups(const std::string& folder, tuning::FusedRun& run) {
-  base::WriteFile(folder + "/groups.json", report::JsonText(report::ToJson(run)) + "\n");
-  int number = 0;
-  for (const mapspace::PlannedGroup& planned : run.Plan().groups) {
-    ++number;
-    int tile_number = 0;
-    for (const mapspace::MappedTile& tile : run.TilesOf(planned.group)) {
-      const mapspace::Architecture inside = mapspace::InsideOf(run.architecture(), tile.home.level);
-      const std::string name = fmt::format("{}/group-{:02}", folder, number);
-      if (tile_number == 0) {
-        base::WriteFile(name + ".architecture.yaml", mapspace::PrintArchitectureYaml(inside));
-      }
-      const std::string file = fmt::format("{}.tile-{:02}", name, ++tile_number);
-      base::WriteFile(file + ".problem.yaml", mapspace::PrintProblemYaml(tile.problem));
-      base::WriteFile(file + ".mapping.yaml",
-                      mapspace::PrintMappingYaml(*tile.mapping, tile.problem, inside));
-    }
-  }
-}
-
-/// Groups are made of mapped layers: throws CheckFailed with the number of those that are not, why
-/// the search ended and the last failure of one of them.
-void FailUnlessAllMapped(const tuning::MapRun& layers, trial::StopReason reason) {
-  std::string failure;
-  int64_t unmapped = 0;
-  for (const tuning::MapRun::Layer& layer : layers.layers()) {
-    const mapspace::MapperResult& result = layer.search->result();
-    if (result.best) continue;
-    ++unmapped;
-    if (!result.failure.empty()) failure = "; the last failed: " + result.failure;
-  }
-  if (unmapped == 0) return;
-  throw CheckFailed(fmt::format("{} of {} layers have no mapping, which --fuse needs ({}){}",
-                                unmapped, layers.layers().size(), DescribeEnd(reason), failure));
-}
-
-/// --fuse.
-void MapFused(const MapArguments& arguments) {
-  const graph::Graph graph = arguments.network.LoadGraph();
-  tuning::FusedOptions options;
-  options.layers = arguments.Options(std::ssize(tuning::LayersOf(graph)));
-  if (arguments.tile_evaluations) options.tile_evaluations = *arguments.tile_evaluations;
-  tuning::FusedRun run(graph, arguments.LoadArchitecture(), arguments.Constraints(), options);
-  report::RunProgress progress(stderr, run.layers().Status(),
-                               report::MappingProgress(run.layers()));
-  trial::StopReason reason = run.RunLayers(progress.Observer());
-  progress.End();
-  FailUnlessAllMapped(run.layers(), reason);
-  report::StatusLine line(stderr);
-  reason = run.RunGroups([&](const tuning::FusedRun::Status& status) {
-    line.Show(
-        fmt::format("groups: {} tiles mapped, {} of {} groups known, {} rounds, {:.4g} uJ, {}",
-                    report::FormatCount(status.tiles), status.search.mapped,
-                    report::FormatCount(status.search.groups), status.search.rounds,
-                    status.search.best.energy_pj / 1e6, report::FormatSeconds(status.seconds)));
-  });
-  line.Clear();
-  const tuning::FusedRun::Status status = run.GetStatus();
-  const std::string end = reason == trial::StopReason::kExhausted ? "no better division is expected"
-                                                                  : DescribeEnd(reason);
-  Say("{} on {}: {} layers, {} operators, {} tiles of groups, {} evaluations in {} ({})\n",
-      base::InOneLine(std::filesystem::path(arguments.network.path).filename().string()),
-      base::InOneLine(run.architecture().name), run.layers().layers().size(),
-      run.network().OperatorCount(), report::FormatCount(status.tiles),
-      report::FormatCount(status.evaluations + run.layers().Status().trials),
-      report::FormatSeconds(status.seconds), end);
-  if (!arguments.out.empty()) WriteGroups(arguments.out, run);
-  std::optional<mapspace::Pipeline> pipeline;
-  if (!arguments.cores.empty()) {
-    pipeline = mapspace::PipelineOf(run.Plan(), run.architecture(),
-                                    mapspace::ParseNetworkOnChip(arguments.cores));
-  }
-  if (arguments.json) {
-    nlohmann::json json = report::ToJson(run);
-    if (pipeline) json["pipeline"] = report::ToJson(*pipeline);
-    json["architecture"] = run.architecture().name;
-    json["objective"] = options.layers.ObjectiveNames();
-    json["mapper"] = run.layers().mapper();
-    json["end"] = trial::ToString(reason);
-    fmt::print("{}\n", report::JsonText(json));
-    return;
-  }
-  fmt::print("{}\n{}\n", report::GroupTable(run).Text(), report::FusedTotals(run));
-  if (pipeline) {
-    fmt::print("{}\n", report::PipelineText(*pipeline, run.Plan(), run.network()));
   }
 }
 

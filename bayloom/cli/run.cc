@@ -100,8 +100,10 @@ void CheckOutputs(const graph::Graph& graph, const std::vector<tensor::Compariso
 void Run(const RunOptions& options) {
   const tuning::TunedNetwork network = options.network.Load();
   const graph::Graph& graph = network.network.graph;
-  NetworkRunner runner(network, options.data.empty() ? graph::MakeRandomInputs(graph, options.seed)
-                                                     : ReadTensors(options.data, "input"));
+  NetworkRunner runner(network,
+                       options.data.empty() ? graph::MakeRandomInputs(graph, options.seed)
+                                            : ReadTensors(options.data, "input"),
+                       options.network.Branches());
   runner.Run();
   const std::vector<tensor::HostTensor>& outputs = runner.outputs();
   const PrecisionOption& precision = options.network.model.precision;

@@ -22,8 +22,10 @@
 #include "bayloom/cli/internal/at_least_one.h"
 #include "bayloom/cli/internal/commands.h"
 #include "bayloom/cli/internal/help.h"
+#include "bayloom/cli/internal/keep_programs.h"
 #include "bayloom/cli/internal/model_option.h"
 #include "bayloom/cli/internal/next_commands.h"
+#include "bayloom/cli/internal/objective_option.h"
 #include "bayloom/cli/internal/output.h"
 #include "bayloom/cli/internal/regions.h"
 #include "bayloom/cli/internal/run_options.h"
@@ -44,9 +46,9 @@
 #include "bayloom/target/emulated.h"
 #include "bayloom/tensor/operator_shorthand.h"
 #include "bayloom/trial/command_trial.h"
+#include "bayloom/tuning/earlier_trials.h"
 #include "bayloom/tuning/measure_evaluator.h"
 #include "bayloom/tuning/measured_target.h"
-#include "bayloom/tuning/restore.h"
 #include "bayloom/tuning/untuned_program.h"
 
 namespace bayloom::cli {
@@ -59,6 +61,7 @@ struct TuneArguments {
   std::string time;
   std::string until_gain;
   tuning::TuneOptions options;
+  std::string prior = "off";
   std::string database;
   bool sandbox = false;
   bool json = false;
@@ -197,6 +200,7 @@ void PrintResult(tuning::Tuning& tuning, trial::StopReason reason, const TuneArg
   const tuning::SessionStatus status = session.Status();
   const tuning::TuningGain gain = tuning.Gain();
   const report::Table tasks = TableOf(status, gain);
+  const bool has_front = tuning.objectives().size() > 1;
   const target::Target& target = session.tasks().front()->space().target();
   const bool is_emulated = target::IsEmulated(target);
   if (arguments.json) {
@@ -210,13 +214,19 @@ void PrintResult(tuning::Tuning& tuning, trial::StopReason reason, const TuneArg
                             {"gain", ToJson(gain)},
                             {"tasks", tasks.Json()}};
     if (gain_per_minute) shown["expected_gain_per_minute"] = *gain_per_minute;
+    if (const std::optional<tuning::TrialPrior>& prior = tuning.prior()) {
+      shown["prior"] = {{"trials", prior->stored.trials}, {"tasks", prior->stored.tasks}};
+    }
+    if (has_front) shown["front"] = FrontJson(tuning.Front(), tuning.objectives());
     if (is_emulated) shown["emulated"] = true;
     arguments.model.precision.AddTo(shown);
     fmt::print("{}\n", report::JsonText(shown));
     return;
   }
-  fmt::print("\n{}\n{}: {}\n{}{}{}", tasks.Text(), DescribeEnd(reason), report::SummaryLine(status),
-             is_emulated ? "" : GainText(gain), is_emulated ? "" : LeftText(gain_per_minute),
+  fmt::print("\n{}\n{}{}: {}\n{}{}{}", tasks.Text(),
+             has_front ? FrontText(tuning.Front(), tuning.objectives()) : "", DescribeEnd(reason),
+             report::SummaryLine(status), is_emulated ? "" : GainText(gain),
+             is_emulated ? "" : LeftText(gain_per_minute),
              CommandsAfter(arguments, target, reason, status.trials).Text());
 }
 
@@ -248,17 +258,6 @@ std::vector<sketch::Candidate> FirstCandidates(const sketch::SpaceGenerator& spa
     if (is_new) distinct.push_back(std::move(candidate));
   }
   return distinct;
-}
-
-/// Keeps the best programs for all of the user's models.
-void KeepPrograms(const tuning::Session& session, const std::string& name, record::Store& records,
-                  tuning::UserStore& store) {
-  std::vector<tuning::UserStore::Known> known;
-  for (const auto& task : session.tasks()) {
-    auto best = tuning::RestoreBest(records, task->space());
-    if (best) known.push_back({task->space().workload(), *std::move(best)});
-  }
-  if (!known.empty()) store.Add(name, session.tasks().front()->space().target(), known);
 }
 
 /// What earlier sessions of the database have decided on the precision.
@@ -356,12 +355,20 @@ void Tune(TuneArguments arguments) {
   options.first = [&](const sketch::SpaceGenerator& space) {
     return FirstCandidates(space, user_store, pool);
   };
+  if (arguments.prior == "on" && !options.cost_model && !target::IsEmulated(target)) {
+    options.prior = user_store.Prior(target);
+  }
   tuning::Tuning tuning(subject, target, store, evaluator, options);
   tuning::Session& session = tuning.session();
   Say("{} session {}: {} task{} of {} on {} with {} threads, records in {}\n",
       tuning.resumed() ? "Resuming" : "Beginning", session.id(), session.tasks().size(),
       session.tasks().size() == 1 ? "" : "s", base::InOneLine(subject.name), target.cpu,
       target.cores, base::InOneLine(arguments.database, 200));
+  if (tuning.prior()) {
+    const record::StoredModel& prior = tuning.prior()->stored;
+    Say("prior: {} trials of {} tasks of earlier tunings\n", report::FormatCount(prior.trials),
+        report::FormatCount(prior.tasks));
+  }
   report::RunProgress progress(stderr, session.Status(), report::TuningProgress());
   const WorkersOption::NotesInto notes(arguments.workers, progress);
   const trial::StopReason reason = tuning.Run(
@@ -380,7 +387,7 @@ void Tune(TuneArguments arguments) {
   if (target::IsEmulated(target)) {
     Say("An emulator ran the programs: the times are none of a machine, and are kept apart\n");
   } else {
-    KeepPrograms(session, subject.name, store, user_store);
+    KeepPrograms(session, subject.name, store, user_store, pool);
   }
   if (load && load->WasMostlyBusy()) Say("{}\n", measure::DescribeWasBusy(load->Average()));
   PrintResult(tuning, reason, arguments);
@@ -410,6 +417,7 @@ void AddTuneCommand(CLI::App& app) {
                    WithDetails("Stop when another minute should gain less, e.g. 0.5%/min",
                                "; without --trials and --time nothing else ends the tuning"))
       ->option_text("RATE");
+  AddObjectiveOption(*tune, options->options.objectives);
   ListNames(Advanced(tune->add_option("--strategy", options->options.strategy,
                                       "How programs to measure are chosen")
                          ->option_text("NAME")
@@ -444,6 +452,12 @@ void AddTuneCommand(CLI::App& app) {
   Advanced(tune->add_option("--cost-model", options->options.cost_model,
                             "Start with a model of 'bayloom pretrain'")
                ->option_text("FILE"));
+  OneOf(Advanced(tune->add_option("--prior", options->prior,
+                                  "Start with a model of what earlier tunings have measured on\n"
+                                  "this machine, where --no-store does not say otherwise")
+                     ->option_text("on|off")
+                     ->capture_default_str()),
+        {"on", "off"});
   tune->add_flag("--resume", options->options.resume,
                  "Continue the last session of this model, if there is one");
   options->workers.AddTo(*tune);
@@ -456,7 +470,7 @@ void AddTuneCommand(CLI::App& app) {
   tune->footer(WithDetails(
       "Examples:\n"
       "  bayloom tune resnet18.onnx --time 10m\n"
-      "  bayloom tune resnet18.onnx --resume --trials 2000\n"
+      "  bayloom tune resnet18.onnx --objective latency,size\n"
       "  bayloom tune bert.onnx --dim batch=1 --dim sequence=16,64,128\n"
       "  bayloom tune --op matmul:512,512,512 --threads 1",
       "\n\n"

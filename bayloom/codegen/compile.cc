@@ -4,6 +4,7 @@
 #include "bayloom/codegen/compile.h"
 
 #include <llvm/IR/LLVMContext.h>
+#include <llvm/Object/ObjectFile.h>
 #include <llvm/Support/raw_ostream.h>
 
 #include "bayloom/codegen/gpu/gpu_image.h"
@@ -20,38 +21,61 @@ struct Compilation {
   std::unique_ptr<llvm::Module> module;
   llvm::TargetMachine* machine;
   MemoryPlan memory;
+  std::vector<KernelStep> steps;
 };
 
 Result<Compilation> Begin(const tensor::Program& program, const target::Target& target,
-                          const std::string& symbol) {
+                          const std::string& symbol, KernelForm form = KernelForm::kWhole) {
   Result<llvm::TargetMachine*> machine = TargetMachineFor(target);
   if (!machine) return machine.error();
   Result<EmitPlan> plan = MakeEmitPlan(program, target);
   if (!plan) return plan.error();
   Compilation compilation;
   compilation.context = std::make_unique<llvm::LLVMContext>();
-  compilation.module = EmitModule(*compilation.context, program, *plan, symbol);
+  if (form == KernelForm::kWhole) {
+    compilation.module = EmitModule(*compilation.context, program, *plan, symbol);
+  } else {
+    compilation.module =
+        EmitModuleOfSteps(*compilation.context, program, *plan, symbol, compilation.steps);
+  }
   compilation.machine = *machine;
   compilation.memory = std::move(plan->memory);
   Optimize(*compilation.module, **machine, target);
   return compilation;
 }
 
+/// Bytes of the functions and constants of an object file.
+int64_t CodeBytes(const std::string& object) {
+  llvm::Expected<std::unique_ptr<llvm::object::ObjectFile>> file =
+      llvm::object::ObjectFile::createObjectFile(llvm::MemoryBufferRef(object, "kernel"));
+  if (!file) {
+    llvm::consumeError(file.takeError());
+    return 0;
+  }
+  uint64_t bytes = 0;
+  for (const llvm::object::SectionRef& section : (*file)->sections()) {
+    if (section.isText() || section.isData()) bytes += section.getSize();
+  }
+  return static_cast<int64_t>(bytes);
+}
+
 }  // namespace
 
 Result<KernelObject> CompileProgram(const tensor::Program& program, const target::Target& target,
-                                    const std::string& symbol) {
+                                    const std::string& symbol, KernelForm form) {
   if (target.kind() == target::TargetKind::kNvidiaGpu) {
     return CompileForGpu(program, target::LimitsOf(target), symbol);
   }
-  Result<Compilation> compilation = Begin(program, target, symbol);
+  Result<Compilation> compilation = Begin(program, target, symbol, form);
   if (!compilation) return compilation.error();
   KernelObject kernel;
   kernel.symbol = symbol;
+  kernel.steps = std::move(compilation->steps);
   kernel.object = EmitMachineCode(*compilation->module, *compilation->machine,
                                   llvm::CodeGenFileType::ObjectFile);
   kernel.shared_workspace_bytes = compilation->memory.shared_bytes;
   kernel.worker_workspace_bytes = compilation->memory.worker_bytes;
+  kernel.code_bytes = CodeBytes(kernel.object);
   return kernel;
 }
 

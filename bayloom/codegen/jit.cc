@@ -118,7 +118,13 @@ Result<LoadedKernel> LoadedKernel::Load(const KernelObject& kernel) {
   auto code = std::make_unique<Code>(*library);
   auto address = linker.Find(*library, kernel.symbol);
   if (!address) return ToError(kernel.symbol, address.takeError());
-  return LoadedKernel(std::move(code), address->toPtr<KernelFunction>());
+  LoadedKernel loaded(std::move(code), address->toPtr<KernelFunction>());
+  for (const KernelStep& step : kernel.steps) {
+    auto body = linker.Find(*library, step.symbol);
+    if (!body) return ToError(step.symbol, body.takeError());
+    loaded.steps_.push_back({step.extent, body->toPtr<bayloom_loop_body>()});
+  }
+  return loaded;
 }
 
 }  // namespace bayloom::codegen

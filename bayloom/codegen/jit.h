@@ -5,9 +5,11 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "bayloom/base/result.h"
 #include "bayloom/codegen/compile.h"
+#include "bayloom/codegen/runtime/bayloom_runtime.h"
 
 namespace bayloom::codegen {
 
@@ -31,6 +33,8 @@ class LoadedKernel {
     function_(parameters, workspace);
   }
   KernelFunction function() const { return function_; }
+  /// Of KernelForm::kSteps, as the runtime takes them; not of shared libraries.
+  const std::vector<bayloom_kernel_step>& steps() const { return steps_; }
 
  private:
   struct Code;
@@ -38,6 +42,7 @@ class LoadedKernel {
 
   std::unique_ptr<Code> code_;
   KernelFunction function_ = nullptr;
+  std::vector<bayloom_kernel_step> steps_;
 };
 
 }  // namespace bayloom::codegen

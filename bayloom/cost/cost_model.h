@@ -37,6 +37,9 @@ class CostModel {
   /// to learn whether those are right.
   virtual int ExplorationCount(uint64_t /*task*/) const { return 0; }
 
+  /// Whether scores of the task say something before anything was measured of it.
+  virtual bool IsInformed(uint64_t /*task*/) const { return false; }
+
   /// Learns a batch of measurements (any tasks) and returns how well it was predicted before.
   virtual BatchMetrics Update(std::span<const Sample> batch) = 0;
 

@@ -53,6 +53,7 @@ class PretrainedModel final : public CostModel {
                                  std::span<const feature::FeatureMatrix* const> programs) override;
   /// One while neither the task nor all together have told whether the scores are right.
   int ExplorationCount(uint64_t task) const override;
+  bool IsInformed(uint64_t task) const override { return Trusts(task); }
   BatchMetrics Update(std::span<const Sample> batch) override;
   void Remember(std::span<const Sample> batch) override;
 

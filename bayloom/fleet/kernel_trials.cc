@@ -156,7 +156,10 @@ void RemoteKernelEvaluator::BuildBatch(const std::function<bool()>& stop) {
       finished_.push_back({next.id, std::move(outcome), {}});
       continue;
     }
-    compiled_[next.id] = seconds;
+    measure::MeasurementDetails details =
+        measure::DetailsOf(build, *programs[place], target_.cores);
+    details.build_seconds = seconds;
+    compiled_[next.id] = details;
     const auto kernel = measure::TrialMessage::For(*programs[place], *build.kernel, target_.cores);
     pool_.Submit(*subject, next.id, measure::KernelToJson(kernel), next.trial->is_repeat);
   }
@@ -178,7 +181,7 @@ std::vector<trial::FinishedTrial> RemoteKernelEvaluator::Collect(
   for (trial::FinishedTrial& trial : pool_.Collect(is_waited_for ? wait_seconds : 0, stop)) {
     const auto compiled = compiled_.extract(trial.id);
     if (trial.outcome && !compiled.empty()) {
-      measure::SetDetails(*trial.outcome, {.build_seconds = compiled.mapped()});
+      measure::SetDetails(*trial.outcome, compiled.mapped());
     }
     finished.push_back(std::move(trial));
   }

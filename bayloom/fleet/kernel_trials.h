@@ -55,9 +55,10 @@ class RemoteKernelEvaluator final : public tuning::ProgramEvaluator {
   measure::Builder builder_;
   std::unordered_map<uint64_t, std::optional<worker::SubjectId>> subjects_;  ///< by workload's hash
   std::deque<tuning::WaitingProgram> waiting_;
-  std::vector<trial::FinishedTrial> finished_;           ///< without having been sent
-  std::unordered_map<trial::TrialId, double> compiled_;  ///< seconds, of trials with the pool
-  double build_seconds_ = 0;                             ///< wall clock
+  std::vector<trial::FinishedTrial> finished_;  ///< without having been sent
+  /// Of trials with the pool: what is known since they were compiled.
+  std::unordered_map<trial::TrialId, measure::MeasurementDetails> compiled_;
+  double build_seconds_ = 0;  ///< wall clock
 };
 
 }  // namespace bayloom::fleet

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -33,15 +34,17 @@ double Now() {
 
 std::vector<codegen::KernelObject> CompilePrograms(
     const std::vector<const tensor::Program*>& programs, const target::Target& target,
-    const std::string& prefix) {
+    const std::string& prefix, const std::vector<bool>& side_by_side) {
   std::vector<codegen::KernelObject> kernels(programs.size());
   std::vector<std::string> errors(programs.size());
   const bool is_gpu = target.kind() == target::TargetKind::kNvidiaGpu;
   const int processors = codegen::AllowedProcessors();
   base::ThreadPool pool(is_gpu ? processors : std::clamp(target.cores, 1, processors));
   pool.ParallelFor(static_cast<int64_t>(programs.size()), [&](int64_t task) {
-    Result<codegen::KernelObject> kernel =
-        codegen::CompileProgram(*programs[task], target, fmt::format("{}{}", prefix, task));
+    Result<codegen::KernelObject> kernel = codegen::CompileProgram(
+        *programs[task], target, fmt::format("{}{}", prefix, task),
+        !side_by_side.empty() && side_by_side[task] ? codegen::KernelForm::kSteps
+                                                    : codegen::KernelForm::kWhole);
     if (kernel) {
       kernels[task] = *std::move(kernel);
     } else {
@@ -73,26 +76,42 @@ namespace {
 struct OnProcessor final : Executor::Impl {
   std::vector<codegen::LoadedKernel> kernels;
   int threads = 1;
+  std::vector<int64_t> workspace_offsets;  ///< by call
   codegen::AlignedMemory arena, workspace, constants;
   std::vector<codegen::AlignedMemory> input_copies, output_copies;
+  /// Of a round's calls; kept from one to the next.
+  std::array<std::vector<void*>, BAYLOOM_MAX_LOOPS> call_parameters;
 
   OnProcessor(NetworkPlan planned, const std::vector<codegen::KernelObject>& objects, int cores)
       : Impl(std::move(planned)), threads(cores) {
-    int64_t workspace_bytes = 0;
     for (const codegen::KernelObject& object : objects) {
       Result<codegen::LoadedKernel> kernel = codegen::LoadedKernel::Load(object);
       if (!kernel) throw InputError("cannot load compiled code: " + kernel.error().message);
       kernels.push_back(*std::move(kernel));
-      workspace_bytes = std::max(workspace_bytes, object.WorkspaceBytes(threads));
     }
     arena = codegen::AllocateAligned(plan.arena_bytes);
-    workspace = codegen::AllocateAligned(workspace_bytes);
+    workspace = codegen::AllocateAligned(PlaceWorkspaces(objects));
     constants = codegen::AllocateAligned(static_cast<int64_t>(plan.constants.size()));
     Copy(constants.get(), plan.constants.data(), static_cast<int64_t>(plan.constants.size()));
     plan.constants = {};
     for (int64_t bytes : plan.input_bytes) input_copies.push_back(codegen::AllocateAligned(bytes));
     for (int64_t bytes : plan.output_bytes)
       output_copies.push_back(codegen::AllocateAligned(bytes));
+  }
+
+  /// Calls of one round get workspaces beside each other; the bytes that the largest round needs.
+  int64_t PlaceWorkspaces(const std::vector<codegen::KernelObject>& objects) {
+    workspace_offsets.resize(plan.calls.size());
+    int64_t most = 0;
+    for (const std::vector<int>& round : plan.rounds) {
+      int64_t bytes = 0;
+      for (int call : round) {
+        workspace_offsets[call] = bytes;
+        bytes += codegen::AlignUp(objects[plan.calls[call].task].WorkspaceBytes(threads));
+      }
+      most = std::max(most, bytes);
+    }
+    return most;
   }
 
   char* Resolve(const Storage& storage, const std::vector<const void*>& inputs,
@@ -111,6 +130,9 @@ struct OnProcessor final : Executor::Impl {
     return static_cast<char*>(constants.get()) + storage.position;
   }
 
+  void RunRound(const std::vector<int>& round, const std::vector<const void*>& inputs,
+                const std::vector<void*>& outputs, std::vector<double>* seconds);
+
   void Run(std::vector<const void*> inputs, const std::vector<void*>& outputs,
            std::vector<double>* seconds) override {
     bayloom_set_threads(threads);
@@ -123,15 +145,7 @@ struct OnProcessor final : Executor::Impl {
     for (size_t i = 0; i < results.size(); ++i) {
       if (!codegen::IsAligned(results[i])) results[i] = output_copies[i].get();
     }
-    std::vector<void*> parameters;
-    for (size_t c = 0; c < plan.calls.size(); ++c) {
-      const PlannedCall& call = plan.calls[c];
-      parameters.clear();
-      for (const Storage& s : call.arguments) parameters.push_back(Resolve(s, inputs, results));
-      const double start = seconds != nullptr ? Now() : 0;
-      kernels[call.task](parameters.data(), workspace.get());
-      if (seconds != nullptr) (*seconds)[c] += Now() - start;
-    }
+    for (const std::vector<int>& round : plan.rounds) RunRound(round, inputs, results, seconds);
     for (const PlannedCopy& copy : plan.copies) {
       Copy(results[copy.output], Resolve(copy.from, inputs, results), copy.bytes);
     }
@@ -140,6 +154,28 @@ struct OnProcessor final : Executor::Impl {
     }
   }
 };
+
+void OnProcessor::RunRound(const std::vector<int>& round, const std::vector<const void*>& inputs,
+                           const std::vector<void*>& outputs, std::vector<double>* seconds) {
+  std::array<bayloom_kernel_call, BAYLOOM_MAX_LOOPS> together{};
+  for (size_t i = 0; i < round.size(); ++i) {
+    const PlannedCall& call = plan.calls[round[i]];
+    const codegen::LoadedKernel& kernel = kernels[call.task];
+    std::vector<void*>& parameters = call_parameters[i];
+    parameters.clear();
+    for (const Storage& s : call.arguments) parameters.push_back(Resolve(s, inputs, outputs));
+    void* const own = static_cast<char*>(workspace.get()) + workspace_offsets[round[i]];
+    together[i] = {parameters.data(), own, kernel.steps().data(),
+                   static_cast<int>(kernel.steps().size())};
+    if (round.size() > 1 && seconds == nullptr) continue;
+    const double start = seconds != nullptr ? Now() : 0;
+    kernel(parameters.data(), own);
+    if (seconds != nullptr) (*seconds)[round[i]] += Now() - start;
+  }
+  if (round.size() > 1 && seconds == nullptr) {
+    bayloom_run_together(static_cast<int>(round.size()), together.data());
+  }
+}
 
 /// On the GPU, with its own memory.
 struct OnGpu final : Executor::Impl {
@@ -160,9 +196,10 @@ struct OnGpu final : Executor::Impl {
 }  // namespace
 
 Executor::Executor(const TaskGraph& network, const std::vector<const tensor::Program*>& programs,
-                   const target::Target& target) {
-  const std::vector<codegen::KernelObject> objects = CompilePrograms(programs, target);
-  NetworkPlan plan = PlanNetwork(network, programs);
+                   const target::Target& target, Branches branches) {
+  NetworkPlan plan = PlanNetwork(network, programs, target, branches);
+  const std::vector<codegen::KernelObject> objects =
+      CompilePrograms(programs, target, "kernel_", plan.TasksSideBySide(programs.size()));
   if (target.kind() == target::TargetKind::kNvidiaGpu) {
     impl_ = std::make_unique<OnGpu>(std::move(plan), objects, target);
   } else {

@@ -15,10 +15,12 @@
 namespace bayloom::graph {
 
 /// Compiles programs on all cores; results in their order. The kernels' symbols are the prefix and
-/// the program's position. Throws InputError naming the program if one cannot be compiled.
+/// the program's position. `side_by_side`: for each program, whether it is to run beside others
+/// (codegen::KernelForm::kSteps); empty: none is. Throws InputError naming the program if one
+/// cannot be compiled.
 std::vector<codegen::KernelObject> CompilePrograms(
     const std::vector<const tensor::Program*>& programs, const target::Target& target,
-    const std::string& prefix = "kernel_");
+    const std::string& prefix = "kernel_", const std::vector<bool>& side_by_side = {});
 
 /// A network ready to run in this process, on its processors or on a GPU.
 ///
@@ -31,7 +33,7 @@ class Executor {
   /// `programs`: one per task of the network. Throws InputError if one cannot be compiled, and if
   /// there is no GPU that can run the network or it has not the memory.
   Executor(const TaskGraph& network, const std::vector<const tensor::Program*>& programs,
-           const target::Target& target);
+           const target::Target& target, Branches branches = Branches::kInTurn);
   ~Executor();
   Executor(Executor&&) noexcept;
 
@@ -39,7 +41,8 @@ class Executor {
   /// that are not aligned to 64 bytes are copied. Throws SystemError if a GPU fails.
   void Run(const std::vector<const void*>& inputs, const std::vector<void*>& outputs);
 
-  /// As Run, adding the seconds each call took to `seconds` (one entry per call).
+  /// As Run, adding the seconds each call took to `seconds` (one entry per call). No calls run side
+  /// by side, so that each one's time is its own.
   void RunTimed(const std::vector<const void*>& inputs, const std::vector<void*>& outputs,
                 std::vector<double>& seconds);
 

@@ -10,6 +10,7 @@
 #include "bayloom/base/hash.h"
 #include "bayloom/codegen/abi.h"
 #include "bayloom/graph/internal/memory_plan.h"
+#include "bayloom/graph/internal/rounds.h"
 #include "bayloom/tensor/interpreter.h"
 
 namespace bayloom::graph {
@@ -30,7 +31,8 @@ class Planner {
   Planner(const TaskGraph& network, const std::vector<const tensor::Program*>& programs)
       : network_(network), graph_(network.graph), programs_(programs) {}
 
-  NetworkPlan Plan() {
+  NetworkPlan Plan(const target::Target& target, Branches branches) {
+    plan_.rounds = RoundsOn(target, branches);
     PlaceCallersBuffers();
     PlaceIntermediates();
     for (const TaskCall& call : network_.calls) PlanCall(call);
@@ -39,6 +41,12 @@ class Planner {
   }
 
  private:
+  Rounds RoundsOn(const target::Target& target, Branches branches) const {
+    const bool has_threads = target.kind() != target::TargetKind::kNvidiaGpu && target.cores > 1;
+    if (!has_threads || branches == Branches::kInTurn) return OneByOne(network_);
+    return SideBySide(network_, programs_, target.l2_bytes * target.cores);
+  }
+
   int64_t BytesOf(ValueId value) const {
     return graph_.values[value].ElementCount() * tensor::ByteSize(graph_.values[value].dtype);
   }
@@ -81,18 +89,15 @@ class Planner {
 
   void PlaceIntermediates() {
     std::map<ValueId, MemoryRequest> live;
-    for (int step = 0; step < static_cast<int>(network_.calls.size()); ++step) {
-      for (ValueId argument : network_.calls[step].parameters) {
-        const ValueId source = network_.storage[argument].whole;
-        if (placed_.contains(source) || graph_.values[source].constant) continue;
-        auto [it, is_new] = live.try_emplace(source, MemoryRequest{BytesOf(source), step, step});
-        it->second.last_step = step;
-      }
+    // What one round uses lives at the same time.
+    const int end = static_cast<int>(plan_.rounds.size());
+    for (int step = 0; step < end; ++step) {
+      for (int call : plan_.rounds[step]) ExtendLives(network_.calls[call], step, live);
     }
     // What is copied to an output is copied after the last step.
     for (const GraphOutput& output : graph_.outputs) {
       const auto it = live.find(network_.storage[output.value].whole);
-      if (it != live.end()) it->second.last_step = static_cast<int>(network_.calls.size());
+      if (it != live.end()) it->second.last_step = end;
     }
     std::vector<MemoryRequest> requests;
     for (const auto& [value, request] : live) requests.push_back(request);
@@ -101,6 +106,15 @@ class Planner {
     size_t i = 0;
     for (const auto& [value, request] : live) {
       placed_[value] = {Storage::Kind::kArena, memory.offsets[i++]};
+    }
+  }
+
+  void ExtendLives(const TaskCall& call, int step, std::map<ValueId, MemoryRequest>& live) const {
+    for (ValueId argument : call.parameters) {
+      const ValueId source = network_.storage[argument].whole;
+      if (placed_.contains(source) || graph_.values[source].constant) continue;
+      auto [it, is_new] = live.try_emplace(source, MemoryRequest{BytesOf(source), step, step});
+      it->second.last_step = step;
     }
   }
 
@@ -164,9 +178,26 @@ class Planner {
 
 }  // namespace
 
+std::optional<Branches> ParseBranches(std::string_view name) {
+  if (name == "in-turn") return Branches::kInTurn;
+  if (name == "side-by-side") return Branches::kSideBySide;
+  return std::nullopt;
+}
+
+std::vector<bool> NetworkPlan::TasksSideBySide(size_t count) const {
+  std::vector<bool> tasks(count);
+  for (const std::vector<int>& round : rounds) {
+    for (int call : round) {
+      if (round.size() > 1) tasks[calls[call].task] = true;
+    }
+  }
+  return tasks;
+}
+
 NetworkPlan PlanNetwork(const TaskGraph& network,
-                        const std::vector<const tensor::Program*>& programs) {
-  return Planner(network, programs).Plan();
+                        const std::vector<const tensor::Program*>& programs,
+                        const target::Target& target, Branches branches) {
+  return Planner(network, programs).Plan(target, branches);
 }
 
 }  // namespace bayloom::graph

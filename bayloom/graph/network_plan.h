@@ -4,9 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "bayloom/graph/tasks.h"
+#include "bayloom/target/target.h"
 #include "bayloom/tensor/program.h"
 
 namespace bayloom::graph {
@@ -30,6 +33,14 @@ struct PlannedCall {
   std::vector<Storage> arguments;
 };
 
+/// How calls that do not depend on each other are run.
+enum class Branches : uint8_t {
+  kInTurn,      ///< one after the other, each by all threads
+  kSideBySide,  ///< by the threads in common, none of which waits for others between two calls
+};
+/// The variant of that name ("in-turn", "side-by-side").
+std::optional<Branches> ParseBranches(std::string_view name);
+
 /// Bytes to copy after the last call: outputs that alias other memory (an input passed
 /// through, a constant, a value that is two outputs).
 struct PlannedCopy {
@@ -42,16 +53,24 @@ struct PlannedCopy {
 /// the constants packed in the order in which the chosen programs read them. Shared by the
 /// executor and by ahead-of-time packages.
 struct NetworkPlan {
-  std::vector<PlannedCall> calls;
+  std::vector<PlannedCall> calls;  ///< parallel to the network's
+  /// Positions in `calls`, in the order in which they run. Those of one round may run at the same
+  /// time.
+  std::vector<std::vector<int>> rounds;
   std::vector<PlannedCopy> copies;
   std::vector<std::byte> constants;  ///< every constant starts at a multiple of 64
   int64_t arena_bytes = 0;           ///< values that are neither inputs, outputs nor constants
   std::vector<int64_t> input_bytes;
   std::vector<int64_t> output_bytes;
+
+  /// For each of `count` tasks, whether a call of it runs beside others.
+  std::vector<bool> TasksSideBySide(size_t count) const;
 };
 
-/// `programs`: one per task, as it will be compiled.
+/// `programs`: one per task, as it will be compiled for the target. Calls run in turn by one thread
+/// and on GPUs, and where their programs cannot run side by side (codegen/kernel_steps.h).
 NetworkPlan PlanNetwork(const TaskGraph& network,
-                        const std::vector<const tensor::Program*>& programs);
+                        const std::vector<const tensor::Program*>& programs,
+                        const target::Target& target, Branches branches);
 
 }  // namespace bayloom::graph

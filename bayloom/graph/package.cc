@@ -133,13 +133,21 @@ class KernelPool {
       kernel_of.push_back(kernel->second);
     }
     for (PlannedCall& call : plan.calls) call.task = kernel_of[call.task];
+    const std::vector<bool> here = plan.TasksSideBySide(programs_.size());
+    side_by_side_.resize(programs_.size());
+    for (size_t kernel = 0; kernel < here.size(); ++kernel) {
+      if (here[kernel]) side_by_side_[kernel] = true;
+    }
   }
 
   const std::vector<const tensor::Program*>& programs() const { return programs_; }
+  /// Parallel to programs(): whether they run beside others in any of the shapes.
+  const std::vector<bool>& side_by_side() const { return side_by_side_; }
 
  private:
   std::map<std::pair<uint64_t, uint64_t>, int> known_;  // by hashes of workload and program
   std::vector<const tensor::Program*> programs_;
+  std::vector<bool> side_by_side_;
 };
 
 /// Compiles the code for one target; its objects' names in the folder are added to `objects`.
@@ -150,28 +158,23 @@ CompiledVariant CompileVariant(std::span<const PackageShape> shapes, size_t vari
   compiled.target = codegen::ShippedTarget(shapes[0].variants[variant].target);
   KernelPool pool;
   for (const PackageShape& shape : shapes) {
-    const auto& [target, programs, divided] = shape.variants[variant];
+    const auto& [target, programs, divided, branches] = shape.variants[variant];
     const TaskGraph& network = divided != nullptr ? *divided : *shape.network;
-    compiled.plans.push_back(PlanNetwork(network, programs));
+    compiled.plans.push_back(PlanNetwork(network, programs, target, branches));
     pool.Take(network, programs, compiled.plans.back());
   }
   const std::string prefix = KernelPrefix(number);
-  std::vector<codegen::KernelObject> kernels =
-      CompilePrograms(pool.programs(), compiled.target, prefix);
-  for (size_t kernel = 0; kernel < kernels.size(); ++kernel) {
+  compiled.kernels = CompilePrograms(pool.programs(), compiled.target, prefix, pool.side_by_side());
+  for (size_t kernel = 0; kernel < compiled.kernels.size(); ++kernel) {
+    std::string& object = compiled.kernels[kernel].object;
     if (compiled.IsForGpu()) {
-      scratch.Write(ImageFile(number, kernel), kernels[kernel].object);
+      scratch.Write(ImageFile(number, kernel), object);
     } else {
       objects.push_back(fmt::format("{}{}.o", prefix, kernel));
-      scratch.Write(objects.back(), kernels[kernel].object);
+      scratch.Write(objects.back(), std::exchange(object, {}));
     }
-    compiled.shared_workspace_bytes =
-        std::max(compiled.shared_workspace_bytes, kernels[kernel].shared_workspace_bytes);
-    compiled.worker_workspace_bytes =
-        std::max(compiled.worker_workspace_bytes, kernels[kernel].worker_workspace_bytes);
   }
   if (compiled.IsForGpu()) {
-    compiled.kernels = std::move(kernels);
     objects.push_back(prefix + "images.s");
     scratch.Write(objects.back(), ImagesAssembly(compiled, number));
   }

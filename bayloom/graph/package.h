@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "bayloom/graph/network_plan.h"
 #include "bayloom/graph/tasks.h"
 #include "bayloom/target/target.h"
 #include "bayloom/tensor/program.h"
@@ -19,6 +20,7 @@ struct PackageVariant {
   std::vector<const tensor::Program*> programs;  ///< one per task of the network
   /// The network as it is divided for this target; null: as its shape has it.
   const TaskGraph* network = nullptr;
+  Branches branches = Branches::kInTurn;
 };
 
 /// A network for inputs of one shape: the same model, imported with other extents.

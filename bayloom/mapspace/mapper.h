@@ -85,7 +85,8 @@ class Mapper;
 class MapperContext;
 
 /// A search of a mapspace for the least value, as a task of a run. What does not fit according to
-/// the model is never evaluated: capacities are known constraints.
+/// the model is never evaluated: capacities are known constraints. Of mappings whose values are
+/// equal but for rounding, that with the least of TieBreakOf is best.
 ///
 ///   random-pruned  as Timeloop's mapper: uniform tilings, up to 16 loop orders of each that fits
 ///   exhaustive     everything, for small mapspaces; orders of loops that run once are not varied

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "bayloom/mapspace/internal/mapper_context.h"
+#include "bayloom/mapspace/internal/rounded_rank.h"
 
 namespace bayloom::mapspace {
 namespace {
@@ -22,6 +24,9 @@ constexpr int kMaxChildDraws = 100;
 struct Member {
   Mapping mapping;
   double value = std::numeric_limits<double>::infinity();
+  double tie_break = std::numeric_limits<double>::infinity();
+
+  std::pair<int64_t, double> Rank() const { return {RoundedRank(value), tie_break}; }
 };
 
 /// Takes whole dimensions (their factors at all levels) and whole levels (orders, kept tensors)
@@ -71,9 +76,13 @@ class GeneticMapper final : public Mapper {
     return offered;
   }
 
-  void Tell(Mapping mapping, const trial::Outcome& outcome, MapperContext&) override {
-    population_.push_back({std::move(mapping),
-                           outcome.ok() ? outcome.value : std::numeric_limits<double>::infinity()});
+  void Tell(Mapping mapping, const trial::Outcome& outcome, MapperContext& context) override {
+    Member& member = population_.emplace_back();
+    member.mapping = std::move(mapping);
+    if (outcome.ok()) {
+      member.value = outcome.value;
+      member.tie_break = context.TieBreak(outcome);
+    }
     if (std::ssize(population_) == kPopulation) Select();
   }
 
@@ -82,7 +91,7 @@ class GeneticMapper final : public Mapper {
  private:
   /// The best survive; a population that has not improved for long does not.
   void Select() {
-    std::ranges::stable_sort(population_, {}, &Member::value);
+    std::ranges::stable_sort(population_, {}, &Member::Rank);
     if (population_.front().value < best_) {
       best_ = population_.front().value;
       stale_ = 0;

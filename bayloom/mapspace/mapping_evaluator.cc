@@ -41,6 +41,16 @@ double ValueOf(const Evaluation& evaluation, MapObjective objective) {
   return 0;
 }
 
+MapObjective TieBreakOf(MapObjective objective) {
+  return objective == MapObjective::kDelay ? MapObjective::kEnergy : MapObjective::kDelay;
+}
+
+trial::Outcome FeasibleWithTieBreak(double value, MapObjective objective, double tie_break) {
+  trial::Outcome outcome = trial::Outcome::Feasible(value);
+  outcome.Set(ToString(TieBreakOf(objective)), tie_break);
+  return outcome;
+}
+
 trial::Outcome EvaluateByModel(const AnalyticalModel& model, MapObjective objective,
                                const Mapping& mapping, std::span<const MapObjective> further) {
   if (!model.Fits(mapping)) {
@@ -48,7 +58,8 @@ trial::Outcome EvaluateByModel(const AnalyticalModel& model, MapObjective object
                                       model.CheckFit(mapping).error().message);
   }
   const Evaluation evaluation = model.Evaluate(mapping);
-  trial::Outcome outcome = trial::Outcome::Feasible(ValueOf(evaluation, objective));
+  trial::Outcome outcome = FeasibleWithTieBreak(ValueOf(evaluation, objective), objective,
+                                                ValueOf(evaluation, TieBreakOf(objective)));
   for (const MapObjective other : further) outcome.Set(ToString(other), ValueOf(evaluation, other));
   return outcome;
 }

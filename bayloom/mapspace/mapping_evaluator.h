@@ -29,8 +29,14 @@ std::string_view ToString(MapObjective objective);
 MapObjective ParseMapObjective(std::string_view text);
 double ValueOf(const Evaluation& evaluation, MapObjective objective);
 
-/// What the model in this process says: the mapping's value, or that it does not fit. Further
-/// objectives become named values.
+/// What decides between mappings whose values are equal but for rounding: cycles, or energy where
+/// cycles are what is minimized. Evaluators by the model answer it as a named value.
+MapObjective TieBreakOf(MapObjective objective);
+/// An outcome with a value and, named, that of TieBreakOf.
+trial::Outcome FeasibleWithTieBreak(double value, MapObjective objective, double tie_break);
+
+/// What the model in this process says: the mapping's value, or that it does not fit. What breaks
+/// ties and further objectives are named values.
 trial::Outcome EvaluateByModel(const AnalyticalModel& model, MapObjective objective,
                                const Mapping& mapping, std::span<const MapObjective> further = {});
 

@@ -43,6 +43,7 @@ std::string Encode(const BuildReport& report) {
     writer.Put(report.kernel->object);
     writer.Put(report.kernel->shared_workspace_bytes);
     writer.Put(report.kernel->worker_workspace_bytes);
+    writer.Put(report.kernel->code_bytes);
     Put(writer, report.kernel->launches);
   }
   return writer.Take();
@@ -63,6 +64,7 @@ BuildReport Decode(BuildReport::Event event, const std::string& body) {
   reader.Get(kernel.object);
   reader.Get(kernel.shared_workspace_bytes);
   reader.Get(kernel.worker_workspace_bytes);
+  reader.Get(kernel.code_bytes);
   Get(reader, kernel.launches);
   return report;
 }

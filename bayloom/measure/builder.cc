@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 #include <thread>
 #include <utility>
 
@@ -38,6 +40,20 @@ bool Refuse(const KernelUse& use, Build& build) {
   build.error = *std::move(refusal);
   build.use = use;
   return true;
+}
+
+/// What the program's constants take more than those of the caller.
+int64_t GrowthBytes(const tensor::Program& program) {
+  int64_t bytes = 0;
+  for (const tensor::BufferId id : program.Parameters()) {
+    const tensor::Buffer& buffer = program.buffers[id];
+    if (buffer.role != tensor::BufferRole::kConstant) continue;
+    const std::vector<int64_t>& caller = buffer.CallerShape();
+    const int64_t elements =
+        std::accumulate(caller.begin(), caller.end(), int64_t{1}, std::multiplies<>());
+    bytes += (buffer.ElementCount() - elements) * tensor::ByteSize(buffer.dtype);
+  }
+  return bytes;
 }
 
 /// Programs being compiled by several workers.
@@ -156,6 +172,18 @@ class Batch {
 };
 
 }  // namespace
+
+MeasurementDetails DetailsOf(const Build& build, const tensor::Program& program, int threads) {
+  MeasurementDetails details = {.build_seconds = build.seconds,
+                                .registers = static_cast<double>(build.use.registers),
+                                .spill_bytes = static_cast<double>(build.use.spill_bytes),
+                                .shared_bytes = static_cast<double>(build.use.shared_bytes)};
+  if (!build.kernel || build.kernel->code_bytes == 0) return details;
+  details.code_bytes = static_cast<double>(build.kernel->code_bytes);
+  details.growth_bytes = static_cast<double>(GrowthBytes(program));
+  details.workspace_bytes = static_cast<double>(build.kernel->WorkspaceBytes(threads));
+  return details;
+}
 
 Builder::Builder(target::Target target, BuilderOptions options)
     : target_(std::move(target)), options_(std::move(options)) {

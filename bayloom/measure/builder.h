@@ -14,6 +14,7 @@
 #include "bayloom/measure/build_worker.h"
 #include "bayloom/measure/interruption.h"
 #include "bayloom/measure/kernel_use.h"
+#include "bayloom/measure/measurement_details.h"
 #include "bayloom/target/target.h"
 #include "bayloom/tensor/program.h"
 #include "bayloom/trial/outcome.h"
@@ -35,6 +36,9 @@ struct Build {
   double seconds = 0;                                    ///< on one thread
   KernelUse use = {};                                    ///< of GPUs, also without a kernel
 };
+
+/// What is known of the program that was built before it is run by so many threads.
+MeasurementDetails DetailsOf(const Build& build, const tensor::Program& program, int threads);
 
 /// Compiles programs for a target, several at a time, in processes of their own: one on which the
 /// compiler crashes, aborts or does not end costs that program only.

@@ -17,6 +17,9 @@ MeasurementDetails DetailsOf(const trial::Outcome& outcome) {
   details.registers = outcome.Get("registers", details.registers);
   details.spill_bytes = outcome.Get("spill_bytes", details.spill_bytes);
   details.shared_bytes = outcome.Get("shared_bytes", details.shared_bytes);
+  details.code_bytes = outcome.Get("code_bytes", details.code_bytes);
+  details.growth_bytes = outcome.Get("growth_bytes", details.growth_bytes);
+  details.workspace_bytes = outcome.Get("workspace_bytes", details.workspace_bytes);
   return details;
 }
 
@@ -35,6 +38,9 @@ void SetDetails(trial::Outcome& outcome, const MeasurementDetails& details) {
   set("registers", details.registers, nothing.registers);
   set("spill_bytes", details.spill_bytes, nothing.spill_bytes);
   set("shared_bytes", details.shared_bytes, nothing.shared_bytes);
+  set("code_bytes", details.code_bytes, nothing.code_bytes);
+  set("growth_bytes", details.growth_bytes, nothing.growth_bytes);
+  set("workspace_bytes", details.workspace_bytes, nothing.workspace_bytes);
 }
 
 }  // namespace bayloom::measure

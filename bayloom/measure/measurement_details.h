@@ -26,6 +26,10 @@ struct MeasurementDetails {
   double registers = 0;
   double spill_bytes = 0;   ///< of registers that it has not
   double shared_bytes = 0;  ///< of a block of threads
+  // What a program for processors needs beside its arguments; 0: nothing, or unknown.
+  double code_bytes = 0;    ///< machine code and the constants that it reads
+  double growth_bytes = 0;  ///< that weights take more in the form in which the program reads them
+  double workspace_bytes = 0;  ///< of memory for intermediate values, of all threads
 };
 
 MeasurementDetails DetailsOf(const trial::Outcome& outcome);

@@ -15,13 +15,6 @@ namespace {
 
 bool IsGpu(const target::Target& target) { return target.kind() == target::TargetKind::kNvidiaGpu; }
 
-MeasurementDetails DetailsOf(const Build& build) {
-  return {.build_seconds = build.seconds,
-          .registers = static_cast<double>(build.use.registers),
-          .spill_bytes = static_cast<double>(build.use.spill_bytes),
-          .shared_bytes = static_cast<double>(build.use.shared_bytes)};
-}
-
 target::Target ReferenceTarget(const target::Target& target) {
   return IsGpu(target) ? codegen::HostTarget() : target;
 }
@@ -94,10 +87,11 @@ std::vector<Build> Measurer::BuildAll(const tensor::Workload& workload,
 }
 
 std::optional<trial::Outcome> Measurer::Refusal(const tensor::Workload& workload,
-                                                const Build& build, const StopCheck& stop) {
+                                                const tensor::Program& program, const Build& build,
+                                                const StopCheck& stop) {
   if (!build.kernel) {
     trial::Outcome outcome = trial::Outcome::Infeasible(build.verdict, build.error);
-    SetDetails(outcome, DetailsOf(build));
+    SetDetails(outcome, DetailsOf(build, program, target().cores));
     return outcome;
   }
   if (const Status prepared = PrepareReference(workload, stop); !prepared) {
@@ -110,21 +104,21 @@ trial::Outcome Measurer::Run(const tensor::Workload& workload, const tensor::Pro
                              const Build& build, const StopCheck& stop) {
   ThrowIfStopped(stop);
   ++trials_;
-  if (std::optional<trial::Outcome> refusal = Refusal(workload, build, stop)) {
+  if (std::optional<trial::Outcome> refusal = Refusal(workload, program, build, stop)) {
     return *std::move(refusal);
   }
   return kernels_.Run(workload, TrialMessage::For(program, *build.kernel, target().cores),
-                      DetailsOf(build), stop);
+                      DetailsOf(build, program, target().cores), stop);
 }
 
 trial::Outcome Measurer::Repeat(const tensor::Workload& workload, const tensor::Program& program,
                                 const Build& build, const StopCheck& stop) {
   ThrowIfStopped(stop);
-  if (std::optional<trial::Outcome> refusal = Refusal(workload, build, stop)) {
+  if (std::optional<trial::Outcome> refusal = Refusal(workload, program, build, stop)) {
     return *std::move(refusal);
   }
   return kernels_.Repeat(workload, TrialMessage::For(program, *build.kernel, target().cores),
-                         DetailsOf(build), stop);
+                         DetailsOf(build, program, target().cores), stop);
 }
 
 Measurer::Statistics Measurer::statistics() const {

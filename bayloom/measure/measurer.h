@@ -75,7 +75,8 @@ class Measurer {
   /// Makes the reference if the task has none; fails if there can be none.
   Status PrepareReference(const tensor::Workload& workload, const StopCheck& stop);
   /// Why what was built cannot be run; nullopt if it can.
-  std::optional<trial::Outcome> Refusal(const tensor::Workload& workload, const Build& build,
+  std::optional<trial::Outcome> Refusal(const tensor::Workload& workload,
+                                        const tensor::Program& program, const Build& build,
                                         const StopCheck& stop);
 
   Builder builder_;

@@ -4,13 +4,38 @@
 #include "bayloom/pareto/front.h"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <limits>
+#include <map>
 #include <numeric>
 
 namespace bayloom::pareto {
 namespace {
 
 constexpr double kReferenceMargin = 0.1;
+
+/// Of two or three objectives, in n log n steps: in the order of the first objective, a point is
+/// dominated if one before it is as good in the others. Those are kept as a staircase: the least
+/// third value for each second value that matters.
+std::vector<int> SweptFront(std::span<const Point> points) {
+  std::vector<int> order(points.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, {}, [&](int i) -> const Point& { return points[i]; });
+  std::map<double, double> stairs;
+  std::vector<int> front;
+  for (const int i : order) {
+    const double y = points[i][1], z = points[i].size() > 2 ? points[i][2] : 0;
+    const auto behind = stairs.upper_bound(y);
+    if (behind != stairs.begin() && std::prev(behind)->second <= z) continue;
+    auto above = stairs.lower_bound(y);
+    while (above != stairs.end() && above->second >= z) above = stairs.erase(above);
+    stairs.emplace(y, z);
+    front.push_back(i);
+  }
+  std::ranges::sort(front);
+  return front;
+}
 
 }  // namespace
 
@@ -24,6 +49,11 @@ bool Dominates(std::span<const double> a, std::span<const double> b) {
 }
 
 std::vector<int> FrontOf(std::span<const Point> points) {
+  if (points.empty()) return {};
+  const bool has_order = std::ranges::none_of(points, [](const Point& point) {
+    return std::ranges::any_of(point, [](double value) { return std::isnan(value); });
+  });
+  if (has_order && (points[0].size() == 2 || points[0].size() == 3)) return SweptFront(points);
   std::vector<int> front;
   for (int i = 0; i < std::ssize(points); ++i) {
     ExtendFront(front, i, [&](int f) -> const Point& { return points[f]; });

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "bayloom/mapspace/cores/core_split_json.h"
 #include "bayloom/mapspace/mapping_json.h"
 #include "bayloom/report/format.h"
 
@@ -31,9 +32,9 @@ nlohmann::json CoreCostJson(const mapspace::CoreCost& cost) {
           {"network_word_hops", cost.network_word_hops}};
 }
 
-std::string CountText(double words) { return FormatCount(static_cast<int64_t>(words)); }
-
 }  // namespace
+
+std::string CountText(double words) { return FormatCount(static_cast<int64_t>(words)); }
 
 Table CoresTable(const tuning::CoresRun& run) {
   Table table({"layer", "problem", "times", "split", "cores", "energy uJ", "one core", "cycles",
@@ -75,15 +76,10 @@ nlohmann::json ToJson(const tuning::CoresRun& run) {
   for (const tuning::CoresRun::Split& split : run.splits()) {
     const tuning::MapRun::Layer& layer = run.layers().layers()[split.layer];
     const mapspace::CoreMapping& mapping = split.mapping;
-    nlohmann::json axes = nlohmann::json::array();
-    for (const mapspace::CoreSplit::Axis& axis : mapping.split.axes) {
-      axes.push_back(
-          {{"dimension", layer.layer.problem.dimensions[axis.dimension]}, {"parts", axis.parts}});
-    }
     layers.push_back({{"name", layer.layer.name},
                       {"problem", layer.layer.problem.Describe()},
                       {"count", layer.layer.count},
-                      {"split", axes},
+                      {"split", mapspace::ToJson(mapping.split, layer.layer.problem)},
                       {"cores", mapping.split.CoreCount()},
                       {"part", mapping.part.Describe()},
                       {"mapping", mapspace::ToJson(mapping.mapping, mapping.part,
@@ -94,6 +90,7 @@ nlohmann::json ToJson(const tuning::CoresRun& run) {
   const auto [cores, single] = run.Sum();
   return {{"layers", layers},
           {"totals", {{"cores", CoreCostJson(cores)}, {"one_core", CoreCostJson(single)}}},
+          {"splits_searched", run.searched()},
           {"network", run.network().Describe()}};
 }
 

@@ -20,11 +20,15 @@ Table CoresTable(const tuning::CoresRun& run);
 std::string CoresTotals(const tuning::CoresRun& run);
 
 /// {"layers": [{"name", "problem", "count", "split": [{"dimension", "parts"}], "cores", "part",
-/// "mapping", "cost", "one_core"}], "totals": {"cores", "one_core"}, "network"}. Costs are
+/// "mapping", "cost", "one_core"}], "totals": {"cores", "one_core"}, "splits_searched" (since the
+/// run was resumed), "network"}. Costs are
 /// {"energy_pj", "core_energy_pj", "network_energy_pj", "memory_energy_pj", "cycles",
 /// "memory_reads", "memory_writes", "network_words_sent", "network_words_delivered",
 /// "network_word_hops"}.
 nlohmann::json ToJson(const tuning::CoresRun& run);
+
+/// A count that is summed up as a real number, as FormatCount shows counts.
+std::string CountText(double words);
 
 /// The stages of fused groups on cores, a line each, then cycles between two inputs and of one,
 /// energy and words of the network.

@@ -26,30 +26,6 @@ mapspace::GroupCost OneByOne(const mapspace::GroupPlan& layers, const mapspace::
   return sum;
 }
 
-/// "5c x 28c": the sizes along the tiled axes, outermost first; c where overlaps are cached, r
-/// where they are computed again.
-std::string TileText(const tuning::FusedRun& run, const mapspace::PlannedGroup& planned) {
-  if (!planned.group.home) return "-";
-  if (planned.cost.tiles == 1) return "whole";
-  const mapspace::FusedNetwork& network = run.network();
-  const std::vector<int64_t>& shape =
-      network.tensors[network.operators[planned.group.end - 1].output].shape;
-  std::string text;
-  for (const mapspace::DepthFirstTiling::Axis& axis : planned.group.tiling.axes) {
-    if (!text.empty()) text += " x ";
-    const char* const mark = axis.size >= shape[axis.axis] ? "" : axis.is_cached ? "c" : "r";
-    text += fmt::format("{}{}", axis.size, mark);
-  }
-  return text;
-}
-
-std::string OperatorsText(const tuning::FusedRun& run, const mapspace::FusedGroup& group) {
-  const auto& operators = run.network().operators;
-  if (group.OperatorCount() == 1) return operators[group.begin].name;
-  return fmt::format("{} .. {} ({})", operators[group.begin].name, operators[group.end - 1].name,
-                     group.OperatorCount());
-}
-
 std::string WeightsText(const mapspace::PlannedGroup& planned) {
   if (!planned.group.home) return "-";
   int resident = 0;
@@ -75,6 +51,44 @@ nlohmann::json TotalsJson(const mapspace::GroupPlan& plan) {
 }
 
 }  // namespace
+
+std::string TileText(const tuning::FusedRun& run, const mapspace::PlannedGroup& planned) {
+  if (!planned.group.home) return "-";
+  if (planned.cost.tiles == 1) return "whole";
+  const mapspace::FusedNetwork& network = run.network();
+  const std::vector<int64_t>& shape =
+      network.tensors[network.operators[planned.group.end - 1].output].shape;
+  std::string text;
+  for (const mapspace::DepthFirstTiling::Axis& axis : planned.group.tiling.axes) {
+    if (!text.empty()) text += " x ";
+    const char* const mark = axis.size >= shape[axis.axis] ? "" : axis.is_cached ? "c" : "r";
+    text += fmt::format("{}{}", axis.size, mark);
+  }
+  return text;
+}
+
+std::string OperatorsText(const tuning::FusedRun& run, const mapspace::FusedGroup& group) {
+  const auto& operators = run.network().operators;
+  if (group.OperatorCount() == 1) return operators[group.begin].name;
+  return fmt::format("{} .. {} ({})", operators[group.begin].name, operators[group.end - 1].name,
+                     group.OperatorCount());
+}
+
+nlohmann::json TileJson(const mapspace::DepthFirstTiling& tiling) {
+  nlohmann::json tile = nlohmann::json::array();
+  for (const mapspace::DepthFirstTiling::Axis& axis : tiling.axes) {
+    tile.push_back({{"axis", axis.axis}, {"size", axis.size}, {"cached", axis.is_cached}});
+  }
+  return tile;
+}
+
+nlohmann::json OperatorNames(const tuning::FusedRun& run, const mapspace::FusedGroup& group) {
+  nlohmann::json names = nlohmann::json::array();
+  for (int k = group.begin; k < group.end; ++k) {
+    names.push_back(run.network().operators[k].name);
+  }
+  return names;
+}
 
 Table GroupTable(const tuning::FusedRun& run) {
   Table table({"group", "tile", "tiles", "between", "weights", "energy uJ", "by layer",
@@ -117,18 +131,10 @@ nlohmann::json ToJson(const tuning::FusedRun& run) {
   nlohmann::json groups = nlohmann::json::array();
   for (const mapspace::PlannedGroup& planned : run.Plan().groups) {
     nlohmann::json group = CostJson(planned.cost);
-    nlohmann::json names = nlohmann::json::array();
-    for (int k = planned.group.begin; k < planned.group.end; ++k) {
-      names.push_back(run.network().operators[k].name);
-    }
-    group["operators"] = names;
+    group["operators"] = OperatorNames(run, planned.group);
     group["layer_by_layer"] = CostJson(OneByOne(layers, planned.group));
     if (planned.group.home) {
-      nlohmann::json tile = nlohmann::json::array();
-      for (const mapspace::DepthFirstTiling::Axis& axis : planned.group.tiling.axes) {
-        tile.push_back({{"axis", axis.axis}, {"size", axis.size}, {"cached", axis.is_cached}});
-      }
-      group["tile"] = tile;
+      group["tile"] = TileJson(planned.group.tiling);
       group["tiles"] = planned.cost.tiles;
       group["level"] = run.architecture().levels[planned.group.home->level].name;
       group["resident_weights"] = planned.cost.has_resident_weights;

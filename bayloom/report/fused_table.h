@@ -26,4 +26,14 @@ std::string FusedTotals(const tuning::FusedRun& run);
 /// "tiles_searched" (since the run was resumed), "evaluations", "seconds"}.
 nlohmann::json ToJson(const tuning::FusedRun& run);
 
+/// "5c x 28c": the sizes along the tiled axes, outermost first; c where overlaps are cached, r
+/// where they are computed again. "whole" for one tile, "-" for a layer by itself.
+std::string TileText(const tuning::FusedRun& run, const mapspace::PlannedGroup& planned);
+/// [{"axis", "size", "cached"}].
+nlohmann::json TileJson(const mapspace::DepthFirstTiling& tiling);
+/// The only operator of a group, or the first and the last, and how many there are.
+std::string OperatorsText(const tuning::FusedRun& run, const mapspace::FusedGroup& group);
+/// Of all of them.
+nlohmann::json OperatorNames(const tuning::FusedRun& run, const mapspace::FusedGroup& group);
+
 }  // namespace bayloom::report

@@ -12,6 +12,7 @@
 
 #include "bayloom/base/json.h"
 #include "bayloom/measure/measurement_details.h"
+#include "bayloom/report/format.h"
 #include "bayloom/tuning/session_state.h"
 
 namespace bayloom::report {
@@ -28,8 +29,14 @@ std::string LabelOf(const record::RunRecord& record) {
   };
   const std::string scheduler = text("scheduler"), strategy = text("strategy");
   if (scheduler.empty() && strategy.empty()) return fmt::format("run {}", record.id);
-  return fmt::format("{}, {}, seed {}", scheduler.empty() ? "?" : scheduler,
-                     strategy.empty() ? "?" : strategy, record.seed);
+  const nlohmann::json prior = options.value("prior", nlohmann::json());
+  const bool has_prior =
+      prior.is_object() && prior.contains("trials") && prior["trials"].is_number();
+  return fmt::format(
+      "{}, {}, seed {}{}", scheduler.empty() ? "?" : scheduler, strategy.empty() ? "?" : strategy,
+      record.seed,
+      has_prior ? fmt::format(", prior of {} trials", FormatCount(prior["trials"].get<int64_t>()))
+                : "");
 }
 
 /// Of times of day in microseconds, of which no difference needs to be a number of 64 bits.

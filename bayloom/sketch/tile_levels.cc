@@ -81,7 +81,7 @@ Result<std::array<tensor::LoopVar, 2>> TileInLevels(tensor::Schedule& schedule,
   for (size_t i = 0; i < iters.size(); ++i) {
     const bool is_spatial = iters[i].kind == tensor::IterKind::kSpatial;
     std::vector<tensor::LoopVar>* levels = is_spatial ? spatial : reduction;
-    if (iters[i].extent == 1 || i < tiling.batch) {
+    if (iters[i].extent == 1 || i < tiling.batch || static_cast<int>(i) == tiling.whole) {
       levels[0].push_back(loops[i]);
       continue;
     }

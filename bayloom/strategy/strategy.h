@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,6 +24,14 @@ namespace bayloom::strategy {
 /// Predicts how good programs are, one number each: the higher the faster, 1 about as fast as the
 /// best program measured so far. Only the order and the ratios matter.
 using Scorer = std::function<std::vector<double>(std::span<const sketch::Candidate* const>)>;
+
+/// Something that programs are searched for by besides their time.
+struct FurtherObjective {
+  /// Predicts how good programs are in it, as Scorer does: the share of the best value known.
+  Scorer scorer;
+  /// What a trial says of it, less being better; nullopt if nothing.
+  std::function<std::optional<double>(const trial::Outcome&)> value;
+};
 
 /// Settings of the evolutionary search; the defaults are MetaSchedule's.
 struct EvolutionaryOptions {
@@ -50,8 +59,11 @@ struct StrategyOptions {
   const sketch::SpaceGenerator* space = nullptr;  ///< required; must outlive the strategy
   base::ThreadPool* pool = nullptr;               ///< required; must outlive the strategy
   Scorer scorer;                                  ///< required by strategies that use a cost model
+  std::vector<FurtherObjective> further = {};     ///< "bayes" looks at them, others do not
   /// Programs that the next batch should hold regardless of their scores.
   std::function<int()> exploration_count = [] { return 0; };
+  /// Whether scores say something before anything was measured.
+  std::function<bool()> scores_are_informed = [] { return false; };
   uint64_t seed = 0;
   EvolutionaryOptions evolutionary;
   BayesOptions bayes = {};

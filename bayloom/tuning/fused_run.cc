@@ -17,6 +17,7 @@
 #include "bayloom/mapspace/mapping_json.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
 #include "bayloom/tuning/fused_layers.h"
+#include "bayloom/tuning/internal/run_journal.h"
 
 namespace bayloom::tuning {
 namespace {
@@ -103,7 +104,6 @@ std::string FusedRun::Definition() const {
 
 /// Finds or begins the run of the tiles; makes those of before known.
 void FusedRun::OpenRecord() {
-  store_ = std::make_unique<record::Store>(options_.layers.database);
   record::RunRecord wanted;
   wanted.kind = record::RunKind::kMap;
   wanted.name = fmt::format("{} fused on {}", network_.name, architecture_.name);
@@ -111,19 +111,8 @@ void FusedRun::OpenRecord() {
   wanted.objective = options_.layers.ObjectiveNames();
   wanted.proposer = options_.layers.MapperName();
   wanted.seed = options_.layers.search.seed;
-  std::optional<record::RunRecord> last;
-  for (record::RunRecord& run : store_->Runs(record::RunKind::kMap)) {
-    const bool is_same = options_.layers.resume && run.name == wanted.name &&
-                         run.objective == wanted.objective && run.definition == wanted.definition;
-    if (is_same) last = std::move(run);
-  }
-  record_ = last ? last->id : store_->BeginRun(wanted).id;
-  if (last) {
-    store_->SetFinished(record_, false);
-    Restore(store_->TrialsOfRun(record_));
-  }
-  trials_ = std::make_unique<record::RunTrials>(
-      *store_, std::make_shared<record::RunOrdinals>(*store_, record_));
+  journal_ = std::make_unique<RunJournal>(options_.layers.database, wanted, options_.layers.resume);
+  Restore(journal_->earlier());
   tiles_->SetOnMapped([this](const mapspace::MappedTile& tile) { Keep(tile); });
 }
 
@@ -169,10 +158,10 @@ void FusedRun::Keep(const mapspace::MappedTile& tile) {
     outcome.Set("energy_pj", tile.cost.energy_pj);
     outcome.Set("cycles", static_cast<double>(tile.cost.cycles));
   }
-  trials_->Add({.candidate = candidate.dump(),
-                .proposer = options_.layers.MapperName(),
-                .outcome = std::move(outcome),
-                .elapsed = base::MonotonicSeconds() - begin_});
+  journal_->Add({.candidate = candidate.dump(),
+                 .proposer = options_.layers.MapperName(),
+                 .outcome = std::move(outcome),
+                 .elapsed = base::MonotonicSeconds() - begin_});
 }
 
 trial::StopReason FusedRun::RunLayers(const run::RunObserver& observer) {
@@ -231,6 +220,32 @@ bool FusedRun::IsOver() const {
   return budget.stop() || base::MonotonicSeconds() - begin_ > budget.seconds;
 }
 
+mapspace::TileCoster FusedRun::Estimator() const {
+  return [this](int op, const mapspace::Problem& tile, mapspace::HomeLevel home) {
+    return Estimate(op, tile, home);
+  };
+}
+
+mapspace::TileCoster FusedRun::Exact(const std::function<void(const Status&)>& on_tile) {
+  return [this, &on_tile](int, const mapspace::Problem& tile,
+                          mapspace::HomeLevel home) -> std::optional<mapspace::TileCost> {
+    if (IsOver()) return std::nullopt;
+    const int64_t before = tiles_->mapped();
+    const mapspace::MappedTile* mapped = tiles_->Map(tile, home);
+    if (on_tile && tiles_->mapped() != before) on_tile(GetStatus());
+    if (mapped == nullptr || !mapped->mapping) return std::nullopt;
+    return mapped->cost;
+  };
+}
+
+trial::StopReason FusedRun::EndOfGroups(bool ended) {
+  end_ = base::MonotonicSeconds();
+  if (journal_) journal_->Flush();
+  if (options_.layers.search.budget.stop()) return trial::StopReason::kStopped;
+  if (journal_) journal_->Finish();
+  return ended ? trial::StopReason::kExhausted : trial::StopReason::kTime;
+}
+
 trial::StopReason FusedRun::RunGroups(const std::function<void(const Status&)>& on_tile) {
   if (costs_.empty()) throw InputError("not all layers have a mapping");
   mapspace::GroupSearchOptions options;
@@ -238,27 +253,22 @@ trial::StopReason FusedRun::RunGroups(const std::function<void(const Status&)>& 
   options.constraints = constraints_;
   options.max_operators = options_.max_operators;
   options.stop = [this] { return IsOver(); };
-  search_ = std::make_unique<mapspace::GroupSearch>(
-      network_, architecture_, costs_,
-      [this](int op, const mapspace::Problem& tile, mapspace::HomeLevel home) {
-        return Estimate(op, tile, home);
-      },
-      [this, &on_tile](int, const mapspace::Problem& tile,
-                       mapspace::HomeLevel home) -> std::optional<mapspace::TileCost> {
-        if (IsOver()) return std::nullopt;
-        const int64_t before = tiles_->mapped();
-        const mapspace::MappedTile* mapped = tiles_->Map(tile, home);
-        if (on_tile && tiles_->mapped() != before) on_tile(GetStatus());
-        if (mapped == nullptr || !mapped->mapping) return std::nullopt;
-        return mapped->cost;
-      },
-      options);
-  const bool ended = search_->Run();
-  end_ = base::MonotonicSeconds();
-  if (trials_) trials_->Flush();
-  if (options_.layers.search.budget.stop()) return trial::StopReason::kStopped;
-  if (store_) store_->SetFinished(record_, true);
-  return ended ? trial::StopReason::kExhausted : trial::StopReason::kTime;
+  search_ = std::make_unique<mapspace::GroupSearch>(network_, architecture_, costs_, Estimator(),
+                                                    Exact(on_tile), options);
+  return EndOfGroups(search_->Run());
+}
+
+trial::StopReason FusedRun::RunDivisions(const mapspace::NetworkOnChip& chip,
+                                         const std::function<void(const Status&)>& on_tile) {
+  mapspace::DivisionSearchOptions options;
+  options.objective = objective();
+  options.constraints = constraints_;
+  options.stop = [this] { return IsOver(); };
+  chip_ = chip;
+  end_ = 0;
+  divisions_ = mapspace::DividePlan(network_, architecture_, chip, Plan(), Estimator(),
+                                    Exact(on_tile), options);
+  return EndOfGroups(!IsOver());
 }
 
 const mapspace::GroupPlan& FusedRun::Plan() const {
@@ -278,17 +288,29 @@ mapspace::GroupPlan FusedRun::LayerByLayer() const {
   return plan;
 }
 
-std::vector<mapspace::MappedTile> FusedRun::TilesOf(const mapspace::FusedGroup& group) {
-  std::vector<mapspace::MappedTile> tiles;
-  std::set<std::string> known;
-  const auto collect = [&](int, const mapspace::Problem& tile,
-                           mapspace::HomeLevel home) -> std::optional<mapspace::TileCost> {
+mapspace::TileCoster FusedRun::CollectInto(std::vector<mapspace::MappedTile>& tiles) {
+  const auto known = std::make_shared<std::set<std::string>>();
+  return [this, known, &tiles](int, const mapspace::Problem& tile,
+                               mapspace::HomeLevel home) -> std::optional<mapspace::TileCost> {
     const mapspace::MappedTile* mapped = tiles_->Map(tile, home);
     if (mapped == nullptr || !mapped->mapping) return std::nullopt;
-    if (known.insert(tile.Describe()).second) tiles.push_back(*mapped);
+    if (known->insert(tile.Describe()).second) tiles.push_back(*mapped);
     return mapped->cost;
   };
+}
+
+std::vector<mapspace::MappedTile> FusedRun::TilesOf(const mapspace::FusedGroup& group) {
+  std::vector<mapspace::MappedTile> tiles;
+  const mapspace::TileCoster collect = CollectInto(tiles);
   if (group.home && !mapspace::CostOfFusedGroup(network_, architecture_, group, collect)) return {};
+  return tiles;
+}
+
+std::vector<mapspace::MappedTile> FusedRun::TilesOf(const mapspace::DividedGroup& group) {
+  if (!group.group.home || !chip_) return {};
+  std::vector<mapspace::MappedTile> tiles;
+  const mapspace::TileCoster collect = CollectInto(tiles);
+  if (!mapspace::CostOfDividedGroup(network_, architecture_, *chip_, group, collect)) return {};
   return tiles;
 }
 

@@ -8,11 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "bayloom/mapspace/cores/division_search.h"
 #include "bayloom/mapspace/fused/group_search.h"
 #include "bayloom/mapspace/fused/tile_mapper.h"
 #include "bayloom/tuning/map_run.h"
 
 namespace bayloom::tuning {
+
+class RunJournal;
 
 struct FusedOptions {
   /// Of the layers' searches; one objective, the built-in model. With a database, tiles are kept
@@ -55,15 +58,22 @@ class FusedRun {
   /// After the layers, if they have mappings; `on_tile` after every tile that was mapped. Until the
   /// time that is left is spent.
   trial::StopReason RunGroups(const std::function<void(const Status&)>& on_tile = {});
+  /// After the groups: how the cores of a chip share each of them. Once the time is over, or a stop
+  /// is asked for, groups stay on one core. Tiles are kept as those of groups are.
+  trial::StopReason RunDivisions(const mapspace::NetworkOnChip& chip,
+                                 const std::function<void(const Status&)>& on_tile = {});
 
   const mapspace::FusedNetwork& network() const { return network_; }
   const mapspace::Architecture& architecture() const { return architecture_; }
   /// The best division known. Empty before RunGroups.
   const mapspace::GroupPlan& Plan() const;
+  /// How cores share its groups. Without any before RunDivisions.
+  const mapspace::DivisionPlan& divisions() const { return divisions_; }
   /// Every operator by itself.
   mapspace::GroupPlan LayerByLayer() const;
   /// The tiles that a group of the plan consists of, each operator's kinds.
   std::vector<mapspace::MappedTile> TilesOf(const mapspace::FusedGroup& group);
+  std::vector<mapspace::MappedTile> TilesOf(const mapspace::DividedGroup& group);
   Status GetStatus() const;
   mapspace::MapObjective objective() const { return options_.layers.search.objective; }
 
@@ -72,6 +82,12 @@ class FusedRun {
   void ReadLayers();
   std::optional<mapspace::TileCost> Estimate(int op, const mapspace::Problem& tile,
                                              mapspace::HomeLevel home) const;
+  mapspace::TileCoster Estimator() const;
+  /// Maps tiles that are not known; has no cost of them once the run is over.
+  mapspace::TileCoster Exact(const std::function<void(const Status&)>& on_tile);
+  /// Maps tiles and remembers them.
+  mapspace::TileCoster CollectInto(std::vector<mapspace::MappedTile>& tiles);
+  trial::StopReason EndOfGroups(bool ended);
   std::string Definition() const;
   void OpenRecord();
   void Restore(const std::vector<record::StoredTrial>& trials);
@@ -91,11 +107,11 @@ class FusedRun {
     double cycles = 0;
   };
   std::vector<OnChip> on_chip_;
-  std::unique_ptr<record::Store> store_;
-  std::unique_ptr<record::RunTrials> trials_;
-  record::RunId record_ = 0;
+  std::unique_ptr<RunJournal> journal_;  ///< null without a database
   std::unique_ptr<mapspace::TileMapper> tiles_;
   std::unique_ptr<mapspace::GroupSearch> search_;
+  std::optional<mapspace::NetworkOnChip> chip_;
+  mapspace::DivisionPlan divisions_;
   int64_t restored_ = 0;
   double begin_ = 0, end_ = 0;
 };

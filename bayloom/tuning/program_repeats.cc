@@ -10,8 +10,9 @@
 
 #include "bayloom/measure/measurement_details.h"
 #include "bayloom/run/scheduled_run.h"
-#include "bayloom/sketch/default_schedule.h"
+#include "bayloom/tuning/program_front.h"
 #include "bayloom/tuning/restore.h"
+#include "bayloom/tuning/untuned_program.h"
 
 namespace bayloom::tuning {
 namespace {
@@ -20,6 +21,8 @@ namespace {
 constexpr double kMinNoise = 0.05;
 /// Trials looked at for each candidate wanted: some cannot be made again any more.
 constexpr int kTrialsPerCandidate = 4;
+/// Programs of a task's front that are measured again besides, the fastest of them.
+constexpr size_t kMaxOfFront = 8;
 /// What a repeat takes, in the time of a trial's measurement.
 constexpr double kRepeatCost = 0.5;
 
@@ -31,13 +34,6 @@ double NoiseOf(const trial::Outcome& outcome) {
 /// Whether noise explains that one was slower than the best.
 bool MayBeBest(const trial::Outcome& outcome, const trial::Outcome& best) {
   return outcome.value * (1 - std::min(0.5, NoiseOf(outcome))) <= best.value * (1 + NoiseOf(best));
-}
-
-sketch::Candidate UntunedCandidate(const sketch::SpaceGenerator& space) {
-  sketch::Candidate untuned;
-  untuned.program = sketch::DefaultSchedule(space.workload(), space.target());
-  untuned.hash = untuned.program.StructuralHash();
-  return untuned;
 }
 
 }  // namespace
@@ -68,7 +64,9 @@ class ProgramRepeats::Comparison final : public run::RunTask<ProgramTrial> {
       finalists_.push_back(
           {*std::move(candidate), trial.run, trial.ordinal, measure::DetailsOf(trial.outcome), {}});
     }
-    if (!finalists_.empty()) finalists_.push_back({UntunedCandidate(task.space()), 0, 0, {}, {}});
+    if (finalists_.empty()) return;
+    if (session.objectives().size() > 1) AddFront(session.objectives());
+    finalists_.push_back({PlainCandidate(task.space()), 0, 0, {}, {}});
   }
 
   const std::string& name() const { return task_.name(); }
@@ -124,6 +122,24 @@ class ProgramRepeats::Comparison final : public run::RunTask<ProgramTrial> {
     measure::MeasurementDetails details;  ///< of the trial
     std::vector<trial::Outcome> outcomes;
   };
+
+  /// Adds the programs on the task's front, so that all their times are of the same moment.
+  void AddFront(const std::vector<ProgramObjective>& objectives) {
+    const size_t most = finalists_.size() + kMaxOfFront;
+    for (FrontProgram& program : ProgramFront(store_, task_.space(), task_.weight(), objectives)) {
+      if (finalists_.size() == most) return;
+      const bool is_there = std::ranges::any_of(finalists_, [&](const Finalist& other) {
+        return other.candidate.hash == program.candidate.hash;
+      });
+      if (is_there) continue;
+      const record::StoredTrial& trial = program.trial;
+      finalists_.push_back({std::move(program.candidate),
+                            trial.run,
+                            trial.ordinal,
+                            measure::DetailsOf(trial.outcome),
+                            {}});
+    }
+  }
 
   /// A single candidate is only compared with the untuned program, which is measured once.
   int RoundsFor(int candidates) const { return candidates == 1 ? 1 : rounds_; }

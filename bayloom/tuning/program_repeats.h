@@ -19,6 +19,7 @@ namespace bayloom::tuning {
 /// Measures the best few programs of a session's tasks again, and the untuned program once beside
 /// them. A program takes part if its time differs from the best by no more than noise explains: the
 /// spread and drift of both, at least 5 % each.
+/// In a session with several objectives those on the task's front take part as well.
 ///
 /// Each task's comparison is written to the store when it is complete; from then on Store::BestOf,
 /// and so compiling and running, goes by it. What the session has compared since its last trial is

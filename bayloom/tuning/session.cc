@@ -63,7 +63,7 @@ Session::Session(const target::Target& target, std::vector<TaskSpec> specs, reco
     : options_(std::move(options)),
       clock_(options_.budget.clock),
       pool_(options_.threads),
-      learner_(cost_model, pool_, clock_),
+      learner_(cost_model, pool_, clock_, options_.objectives),
       evaluator_(evaluator),
       build_seconds_(evaluator.build_seconds()) {
   if (specs.empty()) throw InputError("nothing to tune: there is no task");
@@ -102,7 +102,9 @@ void Session::AddTask(record::TaskId id, const TaskSpec& spec, const target::Tar
            [this, hash](std::span<const sketch::Candidate* const> c) {
              return learner_.Score(hash, c);
            },
+       .further = FurtherObjectives(hash, spec.weight),
        .exploration_count = [this, hash] { return learner_.ExplorationCount(hash); },
+       .scores_are_informed = [this, hash] { return learner_.IsInformed(hash); },
        .seed = base::Hasher().Add(options_.seed).Add(hash).Digest(),
        .evolutionary = options_.evolutionary,
        .bayes = options_.bayes});
@@ -121,6 +123,23 @@ void Session::AddTask(record::TaskId id, const TaskSpec& spec, const target::Tar
   if (options_.first) tasks_.back()->TryFirst(options_.first(tasks_.back()->space()));
   run_->AddTask(*tasks_.back(), std::move(progress), options_.max_trials_per_task);
   log_->SetWeight(id, spec.weight);
+}
+
+std::vector<strategy::FurtherObjective> Session::FurtherObjectives(uint64_t task, double calls) {
+  std::vector<strategy::FurtherObjective> further;
+  for (const ProgramObjective objective : learner_.further()) {
+    further.push_back({.scorer =
+                           [this, objective, task](std::span<const sketch::Candidate* const> c) {
+                             return learner_.ScoreFor(objective, task, c);
+                           },
+                       .value =
+                           [objective, calls](const trial::Outcome& outcome) {
+                             const std::optional<ProgramCost> cost = CostOf(outcome);
+                             return cost ? std::optional(cost->ValueFor(calls, objective))
+                                         : std::nullopt;
+                           }});
+  }
+  return further;
 }
 
 int Session::TaskIndex(record::TaskId id) const {

@@ -29,7 +29,9 @@ struct SessionOptions {
   std::string description = "{}";                 ///< the caller's options as JSON, for the record
   std::string strategy = "bayes";                 ///< see Strategies
   std::string scheduler = "gradient";             ///< see TaskSchedulers
-  sketch::DerivationChoice derivations = {};      ///< that make design spaces
+  /// What programs are searched for by; the latency first. The strategy "bayes" looks at all.
+  std::vector<ProgramObjective> objectives = {ProgramObjective::kLatency};
+  sketch::DerivationChoice derivations = {};  ///< that make design spaces
   /// Tasks that may take the place of others, by positions in the specs.
   std::vector<scheduling::TaskAlternative> alternatives = {};
   /// Of the whole session, trials and seconds before a resumption included.
@@ -100,6 +102,7 @@ class Session {
   std::span<const scheduling::TaskAlternative> alternatives() const {
     return options_.alternatives;
   }
+  const std::vector<ProgramObjective>& objectives() const { return options_.objectives; }
   SessionStatus Status() const;
   /// What another minute is expected to gain, as a share of total_seconds; nullopt if that cannot
   /// be said yet.
@@ -109,6 +112,8 @@ class Session {
 
  private:
   void AddTask(record::TaskId id, const TaskSpec& spec, const target::Target& target);
+  /// The further objectives as the strategy of a task sees them.
+  std::vector<strategy::FurtherObjective> FurtherObjectives(uint64_t task, double calls);
   void Restore();
   std::vector<TuningTrial> Replay(const std::vector<record::StoredTrial>& trials);
   void RestoreSlots(const std::vector<record::StoredTrial>& stored);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -21,6 +22,7 @@
 #include "bayloom/measure/roofline.h"
 #include "bayloom/measure/trial_rate.h"
 #include "bayloom/tuning/network_precision.h"
+#include "bayloom/tuning/program_front.h"
 #include "bayloom/tuning/restore.h"
 #include "bayloom/tuning/untuned_comparison.h"
 
@@ -39,6 +41,8 @@ constexpr double kMaxRepeatShare = 0.2;
 constexpr double kPatience = 2;
 /// Where a session keeps the peak that its scheduler knows.
 constexpr const char* kPeak = "peak_flops_per_second";
+/// ... and what it learnt of earlier tunings.
+constexpr const char* kPrior = "prior";
 
 std::optional<record::RunRecord> LastSession(record::Store& store, const std::string& subject,
                                              const target::Target& target) {
@@ -84,6 +88,17 @@ Divisions ReadDivisions(const std::string& text) {
   return *divisions;
 }
 
+/// Throws InputError for what is not known of programs for the target.
+std::vector<ProgramObjective> ReadObjectives(const std::string& text,
+                                             const target::Target& target) {
+  Result<std::vector<ProgramObjective>> objectives = ParseObjectives(text);
+  if (!objectives) throw InputError("--objective: " + objectives.error().message);
+  if (objectives->size() > 1 && target.kind() == target::TargetKind::kNvidiaGpu) {
+    throw InputError("--objective: sizes and memory are known of programs for processors only");
+  }
+  return *std::move(objectives);
+}
+
 /// The machine's peak as the session was begun with, so that resumed it expects the same; measured
 /// where it is not known. nullopt where it is not wanted.
 std::optional<double> PeakFor(const std::string& scheduler, const nlohmann::json& begun,
@@ -102,11 +117,28 @@ std::optional<double> PeakFor(const std::string& scheduler, const nlohmann::json
 }
 
 /// Null for a strategy that asks none.
-std::unique_ptr<cost::CostModel> MakeCostModel(const std::string& strategy,
-                                               const std::string& file) {
+std::unique_ptr<cost::CostModel> MakeCostModel(const std::string& strategy, const std::string& file,
+                                               const std::optional<TrialPrior>& prior) {
   if (strategy == "random") return nullptr;
   if (!file.empty()) return std::make_unique<cost::PretrainedModel>(cost::ReadModelFile(file));
+  if (prior) return std::make_unique<cost::PretrainedModel>(prior->model);
   return std::make_unique<cost::XgboostModel>();
+}
+
+/// What a session's options say of its prior; the model is in the database of its records.
+nlohmann::json PriorJson(const record::StoredModel& prior) {
+  return {{"trials", prior.trials},
+          {"tasks", prior.tasks},
+          {"model", fmt::format("{:016x}", prior.hash)}};
+}
+
+/// The prior of a session that was begun with these options.
+std::optional<TrialPrior> PriorOf(const nlohmann::json& begun, const std::string& path) {
+  if (!begun.is_object() || !begun.contains(kPrior) || !begun[kPrior].is_object())
+    return std::nullopt;
+  const std::string model = begun[kPrior].value("model", "");
+  record::SampleStore samples(path);
+  return FindPrior(samples, std::strtoull(model.c_str(), nullptr, 16));
 }
 
 /// What of a budget of seconds is kept for measuring the best again.
@@ -157,6 +189,8 @@ Tuning::Tuning(TuningSubject subject, const target::Target& target, record::Stor
     options_.derivations = session.derivations.ToString();
   }
   Divisions divisions = ReadDivisions(options_.divisions.value_or("all"));
+  session.objectives = ReadObjectives(options_.objectives.value_or("latency"), target);
+  if (options_.objectives) options_.objectives = ToString(session.objectives);
   nlohmann::json begun;
   if (resumed) {
     begun = base::ParseJsonOrDiscard(resumed->definition);
@@ -166,17 +200,26 @@ Tuning::Tuning(TuningSubject subject, const target::Target& target, record::Stor
     session.derivations =
         ReadDerivations(Agreed(options_.derivations, begun, "derivations", "all"));
     divisions = ReadDivisions(Agreed(options_.divisions, begun, "divisions", "none"));
+    session.objectives =
+        ReadObjectives(Agreed(options_.objectives, begun, "objectives", "latency"), target);
     cost_model = Agreed(options_.cost_model, begun, "cost-model");
+    options_.prior = PriorOf(begun, store.path());
     session.resume = resumed->id;
   } else {
     session.strategy = options_.strategy.value_or(session.strategy);
     session.scheduler = options_.scheduler.value_or(session.scheduler);
+    if (!cost_model.empty() || session.strategy == "random") options_.prior.reset();
+    if (options_.prior) {
+      record::SampleStore(store.path()).AddModel(store.AddTarget(target), options_.prior->stored);
+    }
   }
   nlohmann::json description = {{"strategy", session.strategy},
                                 {"scheduler", session.scheduler},
                                 {"derivations", session.derivations.ToString()},
-                                {"divisions", ToString(divisions)}};
+                                {"divisions", ToString(divisions)},
+                                {"objectives", ToString(session.objectives)}};
   if (!cost_model.empty()) description["cost-model"] = cost_model;
+  if (options_.prior) description[kPrior] = PriorJson(options_.prior->stored);
   if (!options_.precision.is_null()) description["precision"] = options_.precision;
   session.alternatives = TakeAlternatives(subject, divisions, target);
   std::optional<double> peak = PeakFor(session.scheduler, begun, target, evaluator.is_here());
@@ -190,7 +233,7 @@ Tuning::Tuning(TuningSubject subject, const target::Target& target, record::Stor
   }
   session.description = description.dump();
   SetBudget(options_, subject, target, session);
-  cost_model_ = MakeCostModel(session.strategy, cost_model);
+  cost_model_ = MakeCostModel(session.strategy, cost_model, options_.prior);
   session_ = std::make_unique<Session>(target, std::move(subject.specs), store, cost_model_.get(),
                                        evaluator, std::move(session));
 }
@@ -252,6 +295,20 @@ void Tuning::Divide(TuningGain& gain) const {
     region.count = one.count;
     region.is_together = one.IsTogether(gain.seconds);
   }
+}
+
+std::vector<NetworkChoice> Tuning::Front() const {
+  const TuningGain gain = Gain();
+  std::vector<FrontTask> tasks;
+  for (size_t i = 0; i < gain.weights.size(); ++i) {
+    if (gain.weights[i] == 0) continue;
+    FrontTask& task = tasks.emplace_back(FrontTask{.calls = gain.weights[i], .programs = {}});
+    for (const FrontProgram& each :
+         ProgramFront(store_, session_->tasks()[i]->space(), task.calls, objectives())) {
+      task.programs.push_back(each.cost);
+    }
+  }
+  return NetworkFront(tasks, objectives());
 }
 
 TuningGain Tuning::Gain() const {

@@ -13,6 +13,8 @@
 
 #include "bayloom/cost/cost_model.h"
 #include "bayloom/record/store.h"
+#include "bayloom/tuning/earlier_trials.h"
+#include "bayloom/tuning/network_front.h"
 #include "bayloom/tuning/program_repeats.h"
 #include "bayloom/tuning/repeat_options.h"
 #include "bayloom/tuning/session.h"
@@ -36,8 +38,14 @@ struct TuneOptions {
   /// As ParseDivisions reads it; the same of a resumed session. Default "all", in sessions of
   /// versions that knew no other division "none".
   std::optional<std::string> divisions = {};
+  /// As ParseObjectives reads it; the same of a resumed session. Default "latency". Others are
+  /// known of programs for processors only.
+  std::optional<std::string> objectives = {};
   /// File of a pre-trained cost model (see ActiveLearning) to begin with.
   std::optional<std::string> cost_model = {};
+  /// What earlier tunings teach, to begin with where no file is named. The session keeps it:
+  /// resumed, it goes on with the one that it was begun with, or without.
+  std::optional<TrialPrior> prior = {};
   /// As PrecisionToJson gives it: the session keeps it. A session is resumed with what it was begun
   /// with only.
   nlohmann::json precision = {};
@@ -102,10 +110,17 @@ class Tuning {
   Session& session() { return *session_; }
   const Session& session() const { return *session_; }
   bool resumed() const { return resumed_; }
+  /// Of earlier tunings, which the session was begun with; nullopt also where the database does not
+  /// have it any more.
+  const std::optional<TrialPrior>& prior() const { return options_.prior; }
   /// Why trials cannot be carried out, after an end by StopReason::kLost.
   const std::string& lost() const { return lost_; }
   /// As the store has it, earlier sessions included.
   TuningGain Gain() const;
+  const std::vector<ProgramObjective>& objectives() const { return session_->objectives(); }
+  /// The programs of all tasks that the network can be put together from, as it is divided for the
+  /// latency: NetworkFront of what the store has. Empty while a task has no program.
+  std::vector<NetworkChoice> Front() const;
 
  private:
   /// The least seconds of all tasks (RooflineSeconds), each by the algorithm of its best program,

@@ -11,7 +11,10 @@
 
 #include "bayloom/codegen/compile.h"
 #include "bayloom/feature/code_estimate.h"
+#include "bayloom/graph/executor.h"
+#include "bayloom/measure/builder.h"
 #include "bayloom/tensor/workload_name.h"
+#include "bayloom/tuning/program_front.h"
 #include "bayloom/tuning/restore.h"
 
 namespace bayloom::tuning {
@@ -176,6 +179,71 @@ void AddRegion(DividedRegion region, std::vector<DividedRegion>& regions) {
   }
 }
 
+/// The costs of programs that were chosen without a look at them, compiled where records do not
+/// say.
+std::vector<ProgramCost> CostsOf(const TunedNetwork& tuned) {
+  std::vector<ProgramCost> costs(tuned.chosen.size());
+  std::vector<const tensor::Program*> unknown;
+  std::vector<size_t> places;
+  for (size_t i = 0; i < costs.size(); ++i) {
+    const ChosenProgram& chosen = tuned.chosen[i];
+    const std::optional<ProgramCost> known =
+        chosen.measured ? CostOf(*chosen.measured) : std::nullopt;
+    if (known) {
+      costs[i] = *known;
+    } else {
+      unknown.push_back(&chosen.program);
+      places.push_back(i);
+    }
+  }
+  std::vector<codegen::KernelObject> kernels = graph::CompilePrograms(unknown, tuned.target);
+  for (size_t k = 0; k < kernels.size(); ++k) {
+    const ChosenProgram& chosen = tuned.chosen[places[k]];
+    const double seconds = chosen.measured
+                               ? chosen.measured->value
+                               : feature::EstimateCodeTime(chosen.program, tuned.target);
+    measure::Build build;
+    build.kernel = std::move(kernels[k]);
+    costs[places[k]] =
+        CostOf(measure::DetailsOf(build, chosen.program, tuned.target.cores), seconds);
+  }
+  return costs;
+}
+
+/// Replaces programs by those that the preference asks for.
+void Apply(const ProgramPreference& preference, record::Store* store, TunedNetwork& tuned) {
+  if (tuned.target.kind() == target::TargetKind::kNvidiaGpu) {
+    throw InputError("sizes and memory are known of programs for processors only");
+  }
+  const std::vector<ProgramObjective> objectives = preference.Objectives();
+  const std::vector<ProgramCost> first = CostsOf(tuned);
+  std::vector<FrontTask> tasks;
+  std::vector<std::vector<FrontProgram>> others;
+  for (size_t i = 0; i < first.size(); ++i) {
+    const graph::GraphTask& task = tuned.network.tasks[i];
+    FrontTask& added = tasks.emplace_back(
+        FrontTask{.calls = static_cast<double>(task.weight), .programs = {first[i]}});
+    others.emplace_back();
+    if (store == nullptr) continue;
+    const sketch::SpaceGenerator space(task.workload, tuned.target);
+    others.back() = ProgramFront(*store, space, added.calls, objectives);
+    for (const FrontProgram& each : others.back()) added.programs.push_back(each.cost);
+  }
+  const std::vector<NetworkChoice> front = NetworkFront(tasks, objectives);
+  const Result<size_t> wanted = Prefer(front, preference);
+  if (!wanted) throw InputError(wanted.error().message);
+  for (size_t k = 0; k < objectives.size(); ++k) {
+    tuned.cost[objectives[k]] = front[*wanted].values[k];
+  }
+  for (size_t i = 0; i < first.size(); ++i) {
+    const int program = front[*wanted].programs[i];
+    if (program == 0) continue;
+    FrontProgram& other = others[i][program - 1];
+    tuned.chosen[i] = {std::move(other.candidate.program), std::move(other.trial.outcome),
+                       ProgramSource::kTuned};
+  }
+}
+
 }  // namespace
 
 ChosenProgram ChooseProgram(const tensor::Workload& workload, const target::Target& target,
@@ -205,6 +273,7 @@ TunedNetwork TunedNetwork::Choose(graph::TaskGraph network, const target::Target
     if (options.observer) options.observer(static_cast<int>(tuned.chosen.size()), all);
     tuned.chosen.push_back(programs.Find(task.workload));
   }
+  if (!options.preference.IsDefault()) Apply(options.preference, options.store, tuned);
   return tuned;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "bayloom/tensor/workload.h"
 #include "bayloom/trial/outcome.h"
 #include "bayloom/tuning/division.h"
+#include "bayloom/tuning/network_front.h"
 #include "bayloom/tuning/program_check.h"
 #include "bayloom/tuning/untuned_program.h"
 #include "bayloom/tuning/user_store.h"
@@ -44,7 +46,9 @@ struct ChoiceOptions {
   /// What is chosen by estimate is checked, and replaced by the plain program where that fails.
   ProgramCheck* check = nullptr;
   Divisions divisions = Divisions::kAll;  ///< that are chosen between
-  int threads = 0;                        ///< for choosing; 0: one per hardware thread
+  /// What the network is to cost. The default is the fastest program of each task.
+  ProgramPreference preference = {};
+  int threads = 0;  ///< for choosing; 0: one per hardware thread
   /// Told of the tasks that have a program, and of how many there are.
   std::function<void(int done, int all)> observer = {};
   /// Told why a program that was chosen by estimate is not used.
@@ -62,10 +66,15 @@ struct TunedNetwork {
   target::Target target;
   std::vector<ChosenProgram> chosen;        ///< parallel to network.tasks
   std::vector<DividedRegion> regions = {};  ///< that could have been divided otherwise
+  /// What its programs cost, in seconds and bytes, where a preference has chosen them.
+  std::map<ProgramObjective, double> cost = {};
 
   /// ChooseProgram for each of the tasks. A region that may be divided otherwise (MayPay) is, if
   /// that takes less time: as measured, where programs of both divisions were; where those of one
   /// were, it is that one; else by the estimate of all its programs.
+  ///
+  /// With a preference, the programs that make it up are chosen among those recorded, for the
+  /// network as it was divided (NetworkFront). Throws InputError if none are within the limits.
   static TunedNetwork Choose(graph::TaskGraph network, const target::Target& target,
                              const ChoiceOptions& options);
 

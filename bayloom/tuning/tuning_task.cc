@@ -53,7 +53,7 @@ std::optional<TrainingSample> TuningTask::Learn(const TuningTrial& trial) {
     return std::nullopt;
   }
   strategy_->Notify({&trial.candidate, 1}, {&trial.outcome, 1});
-  return TrainingSample{workload_hash_, &trial.candidate, &trial.outcome};
+  return TrainingSample{workload_hash_, &trial.candidate, &trial.outcome, weight_};
 }
 
 std::vector<TrainingSample> TuningTask::LearnAll(std::span<const TuningTrial> trials) {

@@ -47,14 +47,17 @@ UserStore::UserStore(std::optional<std::string> path, Mode mode, Warning warning
     if (mode == Mode::kRead) {
       if (!std::filesystem::exists(*path)) return;
       store_ = std::make_unique<record::Store>(*path, record::Store::Mode::kReadOnly);
+      samples_ = std::make_unique<record::SampleStore>(*path, record::SampleStore::Mode::kReadOnly);
     } else {
       const std::filesystem::path folder = std::filesystem::path(*path).parent_path();
       std::error_code failed;  // a home that cannot be written to is no store, and no news
       if (!folder.empty()) std::filesystem::create_directories(folder, failed);
       if (failed) return;
       store_ = std::make_unique<record::Store>(*path);
+      samples_ = std::make_unique<record::SampleStore>(*path);
     }
   } catch (const std::exception& error) {
+    store_.reset();
     warning_(fmt::format("the store of known programs is not used: {}",
                          base::MessageInOneLine(error.what())));
   }
@@ -142,6 +145,21 @@ void UserStore::Add(const std::string& name, const target::Target& target,
     store.AddTrials(better, 0);
     store.SetFinished(id, true);
   });
+}
+
+void UserStore::AddMeasured(const target::Target& target, const tensor::Workload& workload,
+                            std::vector<record::MeasuredSample> measured) {
+  With([&](record::Store& store) {
+    EarlierTrials(store, *samples_).Add(target, workload, std::move(measured));
+  });
+}
+
+std::optional<TrialPrior> UserStore::Prior(const target::Target& target) {
+  std::optional<TrialPrior> prior;
+  With([&](record::Store& store) {
+    prior = EarlierTrials(store, *samples_).Learn(target, mode_ == Mode::kWrite);
+  });
+  return prior;
 }
 
 }  // namespace bayloom::tuning

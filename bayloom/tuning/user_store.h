@@ -11,16 +11,19 @@
 #include <string>
 #include <vector>
 
+#include "bayloom/record/sample_store.h"
 #include "bayloom/record/store.h"
 #include "bayloom/target/target.h"
 #include "bayloom/tensor/workload.h"
+#include "bayloom/tuning/earlier_trials.h"
 #include "bayloom/tuning/lent_programs.h"
 #include "bayloom/tuning/measured_candidate.h"
 
 namespace bayloom::tuning {
 
-/// The best programs that this user's tunings have found, for every task and target: a database as
-/// those of `bayloom tune`, in one place for all models. What is there is used without being named.
+/// What this user's tunings have found, for every task and target: the best programs, and measured
+/// ones for cost models to learn from (EarlierTrials). A database as those of `bayloom tune`, in
+/// one place for all models. What is there is used without being named.
 ///
 /// Several processes may read and write it. It only ever helps: a file that is damaged, not
 /// readable or locked for long is said once, and from then on nothing is known.
@@ -40,6 +43,9 @@ class UserStore {
   /// No path: a store that is always empty.
   UserStore(std::optional<std::string> path, Mode mode, Warning warning);
 
+  /// Whether there is anything to read and write.
+  bool is_open() const { return store_ != nullptr; }
+
   /// The target with its machine as measured earlier, or measured now (kWrite), which takes some
   /// seconds; the target itself where nothing can be kept or it is not this machine. What other
   /// processes disturbed is warned of and not kept.
@@ -56,6 +62,13 @@ class UserStore {
   /// Keeps what is faster than all that is known of its workload. `name` says what was tuned.
   void Add(const std::string& name, const target::Target& target, std::span<const Known> programs);
 
+  /// Keeps some of what was measured of a workload, for Prior.
+  void AddMeasured(const target::Target& target, const tensor::Workload& workload,
+                   std::vector<record::MeasuredSample> measured);
+  /// What all that was measured on the target teaches; nullopt where that is too little. Training
+  /// takes a second or two, and is done again when there is much more to learn from.
+  std::optional<TrialPrior> Prior(const target::Target& target);
+
  private:
   /// Calls `use` with the store if there is one; what fails is warned of.
   void With(const std::function<void(record::Store&)>& use);
@@ -63,6 +76,7 @@ class UserStore {
   Mode mode_;
   Warning warning_;
   std::unique_ptr<record::Store> store_;
+  std::unique_ptr<record::SampleStore> samples_;  ///< of the same file
   std::optional<LentPrograms> lent_;
   uint64_t lent_target_ = 0;  ///< hash of the one whose programs `lent_` has
 };

@@ -13,6 +13,7 @@
 #include <set>
 #include <string_view>
 
+#include "bayloom/base/byte_size.h"
 #include "bayloom/base/duration.h"
 #include "bayloom/base/file.h"
 #include "bayloom/base/one_line.h"
@@ -350,18 +351,9 @@ double YamlValue::Duration() const {
 }
 
 int64_t YamlValue::Bytes() const {
-  const std::string text = Text();
-  const size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
-  const std::string_view unit = std::string_view(text).substr(digits);
-  const auto number = ParseNumber<double>(std::string_view(text).substr(0, digits));
-  constexpr std::string_view kUnits[] = {"", "KiB", "MiB", "GiB", "TiB"};
-  const auto found = std::ranges::find(kUnits, unit);
-  double bytes = 0;
-  if (number && found != std::end(kUnits)) {
-    bytes = std::ldexp(*number, static_cast<int>(10 * (found - std::begin(kUnits))));
-  }
-  if (!(bytes >= 1) || bytes > 1e18) Expected("a size like 65536, 512MiB or 4GiB");
-  return static_cast<int64_t>(bytes);
+  const Result<int64_t> bytes = base::ParseByteSize(Text());
+  if (!bytes) Expected("a size like 65536, 512MiB or 4GiB");
+  return *bytes;
 }
 
 nlohmann::json YamlValue::Scalar() const {

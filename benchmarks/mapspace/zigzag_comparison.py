@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mappings of convolutional networks found by bayloom map and by ZigZag, by ZigZag's cost model.
 
-    python -m venv build/venv-zigzag && build/venv-zigzag/bin/pip install zigzag-dse
+    python -m venv build/venv-zigzag && build/venv-zigzag/bin/pip install zigzag-dse six
     build/venv-zigzag/bin/python benchmarks/mapspace/zigzag_comparison.py \\
         --bayloom build/release/bin/bayloom --hardware tpu_like eyeriss_like --networks resnet50
 
@@ -272,7 +272,7 @@ def compare(arguments, hardware, network, folder):
         ratios.append(ratio)
         totals.update({"bayloom": count * judged.energy_total, "ZigZag": count * cost.energy_total,
                        "bayloom cycles": count * judged.latency_total2,
-                       "ZigZag cycles": count * cost.latency_total2})
+                       "ZigZag cycles": count * cost.latency_total2, "own cycles": count * model["cycles"]})
         sizes = "x".join(str(size) for size in layer["loop_sizes"][1:])
         print(f"{count:>2} {sizes:<34} {judged.energy_total / 1e6:>11.2f} {model['energy_pj'] / 1e6:>12.2f} "
               f"{cost.energy_total / 1e6:>12.2f} {ratio:>7.3f} {judged.latency_total2 / cost.latency_total2:>14.3f}")
@@ -281,7 +281,8 @@ def compare(arguments, hardware, network, folder):
           f"[{min(ratios):.2f} .. {max(ratios):.2f}], bayloom at most 1 % above in "
           f"{sum(ratio <= 1.01 for ratio in ratios)} of {len(ratios)} layers")
     print(f"network: energy {totals['bayloom'] / 1e9:.3f} mJ and {totals['ZigZag'] / 1e9:.3f} mJ, cycles "
-          f"{totals['bayloom cycles']:.4g} and {totals['ZigZag cycles']:.4g}")
+          f"{totals['bayloom cycles']:.4g} and {totals['ZigZag cycles']:.4g}, by bayloom's model "
+          f"{totals['own cycles']:.4g}")
     print(f"energy by bayloom's model over ZigZag's, same mappings: {min(agreement):.3f} to {max(agreement):.3f}, "
           f"geometric mean {geometric_mean(agreement):.3f}")
     print(f"seconds: bayloom {ours_seconds:.1f} for all layers ({arguments.evaluations} mappings a layer), "

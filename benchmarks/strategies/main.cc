@@ -16,12 +16,14 @@
 #include "bayloom/base/stop_flag.h"
 #include "bayloom/base/thread_pool.h"
 #include "bayloom/cli/internal/model_option.h"
+#include "bayloom/codegen/host.h"
 #include "bayloom/experimental/strategy/rocke2024_search.h"
 #include "bayloom/graph/tasks.h"
 #include "bayloom/measure/runner_main.h"
 #include "bayloom/tuning/tuning_subject.h"
 #include "benchmarks/run_tool.h"
 #include "benchmarks/strategies/comparison.h"
+#include "benchmarks/strategies/earlier_tunings.h"
 #include "benchmarks/strategies/tuning_run.h"
 
 namespace bayloom {
@@ -35,6 +37,7 @@ struct StrategiesOptions {
   int seeds = 3, first_seed = 1;
   int tasks = 0;
   int runs_at_once = 1;
+  std::vector<std::string> learn_from;
   std::string json;
   TuningRunOptions run;
   experimental::Rocke2024Options rocke;
@@ -83,7 +86,15 @@ std::string Trials(double count, int most) {
   return count > most ? fmt::format(">{}", most) : fmt::format("{:.0f}", count);
 }
 
-void Run(const StrategiesOptions& options) {
+void Run(const StrategiesOptions& given) {
+  StrategiesOptions options = given;
+  if (!options.learn_from.empty()) {
+    const target::Target target = codegen::TargetNamed(options.run.target, options.run.threads);
+    const tuning::TrialPrior prior = LearnFrom(options.learn_from, target);
+    options.run.prior = prior.stored.bytes;
+    fmt::print(stderr, "prior: {} trials of {} tasks, {} bytes\n", prior.stored.trials,
+               prior.stored.tasks, prior.stored.bytes.size());
+  }
   experimental::RegisterRocke2024(options.rocke);
   const bool imagined = options.run.estimated || !options.run.simulated_machine.empty();
   base::ThreadPool pool(imagined ? options.runs_at_once : 1);
@@ -117,6 +128,7 @@ void AddStrategyOptions(CLI::App& app, StrategiesOptions& options) {
   app.add_option("--last-surrogate-weight", bayes.last_surrogate_weight)->capture_default_str();
   app.add_option("--first-curiosity", bayes.first_curiosity)->capture_default_str();
   app.add_option("--last-curiosity", bayes.last_curiosity)->capture_default_str();
+  app.add_option("--trusts-informed-scores", bayes.trusts_informed_scores)->capture_default_str();
   app.add_option("--half-way-at", bayes.half_way_at)->capture_default_str();
   app.add_option("--shortlist", bayes.shortlist)->capture_default_str();
   app.add_option("--epsilon", bayes.epsilon)->capture_default_str();
@@ -161,6 +173,10 @@ int main(int argc, char** argv) {
   app.add_flag("--unknown-limits", options.run.unknown_limits,
                "Of a GPU: design spaces that know nothing of its limits, as other tuners have");
   app.add_flag("--tight", options.run.tight, "Refuse nearly all programs, as accelerators do");
+  app.add_option("--learn-from", options.learn_from,
+                 "Begin with what tunings recorded in these databases teach")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   app.add_option("--runs-at-once", options.runs_at_once, "Simulated tunings at a time")
       ->capture_default_str();
   app.add_option("--db", options.run.database,

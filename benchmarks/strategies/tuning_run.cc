@@ -10,6 +10,8 @@
 
 #include "bayloom/base/result.h"
 #include "bayloom/codegen/host.h"
+#include "bayloom/cost/model_file.h"
+#include "bayloom/cost/pretrained_model.h"
 #include "bayloom/cost/xgboost_model.h"
 #include "bayloom/measure/measurement_details.h"
 #include "bayloom/measure/measurer.h"
@@ -65,6 +67,14 @@ tuning::SessionOptions MakeSessionOptions(const TuningRunOptions& options, recor
   return session;
 }
 
+std::unique_ptr<cost::CostModel> MakeCostModel(const TuningRunOptions& options) {
+  if (options.strategy == "random") return nullptr;
+  if (options.prior.empty()) return std::make_unique<cost::XgboostModel>();
+  Result<std::unique_ptr<cost::ThroughputModel>> prior = cost::UnpackModel(options.prior);
+  if (!prior) throw InputError(prior.error().message);
+  return std::make_unique<cost::PretrainedModel>(*std::move(prior));
+}
+
 /// From the store, which knows of what was done before a resumption as well.
 std::vector<TuningRun::Point> ImprovementsOf(const tuning::Session& session, record::Store& store) {
   std::map<record::TaskId, double> best;
@@ -105,10 +115,9 @@ int TuningRun::TrialsToReach(double seconds) const {
 
 TuningRun Tune(std::vector<tuning::TaskSpec> specs, const TuningRunOptions& options) {
   record::Store store(options.database);
-  cost::XgboostModel model;
+  const std::unique_ptr<cost::CostModel> model = MakeCostModel(options);
   const Bench bench = MakeBench(options);
-  tuning::Session session(bench.target, std::move(specs), store,
-                          options.strategy == "random" ? nullptr : &model, *bench.evaluator,
+  tuning::Session session(bench.target, std::move(specs), store, model.get(), *bench.evaluator,
                           MakeSessionOptions(options, store));
   TuningRun run;
   run.subject = options.subject;

@@ -23,6 +23,8 @@ struct TuningRunOptions {
   /// A model of throughput to take for the machine (SimulatedEvaluator); else the real one is used.
   std::string simulated_machine = {};
   std::string target = "native";
+  /// A model to begin with, as cost::PackModel gives it; none if empty.
+  std::string prior = {};
   /// Times are those of the estimate for the target, a GPU (EstimatedEvaluator): of an imaginary
   /// device, and no measurement.
   bool estimated = false;

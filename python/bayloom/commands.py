@@ -53,7 +53,8 @@ class TuneResult:
     """What a tuning has achieved.
 
     `tasks` has a dict for each operator, `seconds` is what the network takes, `gain` compares with
-    the untuned programs, `end` says why it ended, `database` keeps everything.
+    the untuned programs, `end` says why it ended, `database` keeps everything. With several
+    objectives `front` has a dict of their values for each network that none other beats.
     """
 
     database: str
@@ -63,6 +64,7 @@ class TuneResult:
     seconds: float
     gain: dict
     tasks: list
+    front: list
 
     def frame(self):
         """The tasks as a frame of pandas."""
@@ -73,9 +75,10 @@ def tune(model: Optional[Path] = None, *, op: Optional[str] = None, trials: Opti
          time: Union[float, str, None] = None, threads: Optional[int] = None, seed: int = 0,
          db: Optional[Path] = None, resume: bool = False, dims: Optional[Extents] = None,
          shapes: Optional[Mapping[str, str]] = None, freeze: Optional[Mapping[str, Any]] = None,
-         target: Optional[str] = None, strategy: Optional[str] = None, partial: bool = False,
-         workers: Sequence[str] = (), pool: Any = None,
-         callbacks: Iterable[Callable[[dict], None]] = (), verbose: bool = False) -> TuneResult:
+         target: Optional[str] = None, strategy: Optional[str] = None,
+         objective: Optional[str] = None, partial: bool = False, workers: Sequence[str] = (),
+         pool: Any = None, callbacks: Iterable[Callable[[dict], None]] = (),
+         verbose: bool = False) -> TuneResult:
     """Finds fast programs for an ONNX model, or for one operator such as op="matmul:512,512,512".
 
     `time` is in seconds, or a text such as "10m". `dims` gives dimensions that the model leaves
@@ -85,7 +88,8 @@ def tune(model: Optional[Path] = None, *, op: Optional[str] = None, trials: Opti
     lets the tuning end. After an interruption `resume=True` goes on. `workers` are commands such as
     "ssh board bayloom worker" that measure the programs, `pool` a `bayloom.ray_pool.RayPool` whose
     machines do. With a `target` such as "aarch64-linux-gnu" they may be of another architecture:
-    "ssh board ./bayloom-worker" (docs/workers.md).
+    "ssh board ./bayloom-worker" (docs/workers.md). `objective` such as "latency,size" has the result
+    hold a Pareto front of networks (docs/libraries.md#small-libraries).
 
     Raises InputError for a model that cannot be tuned, NoCompiler (an ImportError) where the
     package was built without the compiler.
@@ -97,30 +101,37 @@ def tune(model: Optional[Path] = None, *, op: Optional[str] = None, trials: Opti
     arguments = ["tune", *([os.fspath(model)] if model is not None else []),
                  *program.options(op=op, trials=trials, time=time, threads=threads, seed=seed,
                                   db=database, resume=resume, dim=dims, shape=shapes,
-                                  freeze=freeze, target=target, strategy=strategy, partial=partial,
+                                  freeze=freeze, target=target, strategy=strategy,
+                                  objective=objective, partial=partial,
                                   workers=_worker_commands(workers, pool))]
     new_trials = _NewTrials(database, callbacks)
     result = program.run(arguments, verbose=verbose, poll=new_trials)
     return TuneResult(database=database, session=result["session"], trials=result["trials"],
                       end=result["end"], seconds=result["total"], gain=result["gain"],
-                      tasks=result["tasks"])
+                      tasks=result["tasks"], front=result.get("front", []))
 
 
 def compile(model: Path, out: Path = ".", *, name: Optional[str] = None, db: Optional[Path] = None,
             threads: Optional[int] = None, dims: Optional[Extents] = None,
             shapes: Optional[Mapping[str, str]] = None, freeze: Optional[Mapping[str, Any]] = None,
             target: Union[str, Sequence[str], None] = None, effort: Optional[str] = None,
+            prefer: Optional[str] = None, max_size: Union[int, str, None] = None,
+            max_memory: Union[int, str, None] = None, max_slowdown: Union[float, str, None] = None,
             verbose: bool = False) -> str:
     """Compiles an ONNX model to a shared library without dependencies, with the programs that
     `tune` found; the path of the library, for `bayloom.load`. A C header lies beside it.
 
     `target` names processors, such as "x86-64-v3", default this one; `effort` is how long programs
     of operators that were not tuned are chosen: "none", "low", "normal" or "high".
+    `prefer`, "latency", "size" or "memory", and the limits choose among the programs found: bytes,
+    also as "400k", and a share of the fastest time, such as 0.1 (docs/libraries.md#small-libraries).
     """
     targets = target if target is None or isinstance(target, str) else ",".join(target)
     arguments = ["compile", os.fspath(model),
                  *program.options(out=out, name=name, db=db, threads=threads, dim=dims,
-                                  shape=shapes, freeze=freeze, target=targets, effort=effort)]
+                                  shape=shapes, freeze=freeze, target=targets, effort=effort,
+                                  prefer=prefer, max_size=max_size, max_memory=max_memory,
+                                  max_slowdown=max_slowdown)]
     return program.run(arguments, verbose=verbose)["library"]
 
 

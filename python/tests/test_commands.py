@@ -51,6 +51,16 @@ def test_tunes_compiles_and_runs(network, image):
     assert close(active, network(image)[0]) and close(sums, network(image)[1])
 
 
+def test_small_programs_are_chosen_from_a_front(network):
+    result = bayloom.tune("small.onnx", trials=12, threads=1, db="front.db",
+                          objective="latency,size")
+    assert result.front == sorted(result.front, key=lambda values: values["latency"])
+    assert os.path.exists(bayloom.compile("small.onnx", "lib", db="front.db", threads=1,
+                                          prefer="size", max_slowdown=0.5))
+    with pytest.raises(bayloom.InputError, match="the smallest programs have"):
+        bayloom.compile("small.onnx", "lib", db="front.db", threads=1, max_size=10)
+
+
 def test_says_why_a_program_is_fast():
     import doctest
     from bayloom import database

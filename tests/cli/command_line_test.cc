@@ -51,6 +51,8 @@ TEST(CommandLine, AnswersBadInputInOneLineWithCodeTwo) {
            {"tune", "--op", "matmul:8,8,8", "--until-gain", "1%/5min"},
            {"tune", "--op", "matmul:8,8,8", "--strategy", "guess"},
            {"tune", "--op", "matmul:8,8,8", "--derivations", "guess"},
+           {"tune", "--op", "matmul:8,8,8", "--objective", "latency,beauty"},
+           {"tune", "--op", "matmul:8,8,8", "--objective", "size"},
            {"tune", "--op", "matmul:8,8,8", "--target", "abacus"},
            {"tune", "--op", "matmul:8,8,8", "--target", "x86-64-v3,native"},
            {"tune", "--op", "matmul:8,8,8", "--threads", "1000000"},

@@ -8,6 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "bayloom/base/file.h"
+#include "bayloom/graph/graph.h"
+#include "bayloom/graph/import.h"
+#include "bayloom/tuning/cores_run.h"
 #include "examples/models/layers.h"
 #include "examples/models/models.h"
 #include "tests/cli/run_bayloom.h"
@@ -85,6 +88,107 @@ TEST(MapCoresCommand, PipelinesFusedGroups) {
   EXPECT_DOUBLE_EQ(pipeline.at("energy_pj").get<double>(),
                    json.at("totals").at("energy_pj").get<double>() +
                        pipeline.at("network_energy_pj").get<double>());
+}
+
+TEST(MapCoresCommand, GoesOnWhereItWas) {
+  const TemporaryFolder folder;
+  const std::string database = folder / "map.db", model = TwoConvolutions(folder);
+  const auto map = [&](std::vector<std::string> more) {
+    std::vector<std::string> line = {"map",           model,    "--arch",      "gemmini",
+                                     "--evaluations", "200",    "--objective", "delay",
+                                     "--db",          database, "--json"};
+    line.insert(line.end(), more.begin(), more.end());
+    const Answer answer = RunBayloom(line);
+    EXPECT_EQ(answer.exit_code, 0) << answer.error;
+    return nlohmann::json::parse(answer.out);
+  };
+  const nlohmann::json first = map({"--cores", "mesh:2x2,bandwidth=16"});
+  EXPECT_EQ(first.at("splits_searched"), first.at("layers").size());
+  const nlohmann::json again = map({"--cores", "mesh:2x2,bandwidth=16", "--resume"});
+  EXPECT_EQ(again.at("splits_searched"), 0);
+  EXPECT_EQ(again.at("layers"), first.at("layers"));
+  EXPECT_EQ(again.at("totals"), first.at("totals"));
+  // Splits over another network are others.
+  EXPECT_GT(map({"--cores", "bus:2", "--resume"}).at("splits_searched"), 0);
+}
+
+TEST(CoresRun, SearchesNoSplitTwiceAfterItWasStopped) {
+  const TemporaryFolder folder;
+  bool is_stopped = false;
+  tuning::MapOptions options;
+  options.search.budget.trials = 600;
+  options.search.budget.stop = [&] { return is_stopped; };
+  options.search.objective = mapspace::MapObjective::kDelay;
+  options.database = folder / "stopped.db";
+  options.resume = true;
+  const std::vector<tuning::NetworkLayer> layers =
+      tuning::LayersOf(graph::ImportOnnx(TwoConvolutions(folder)));
+  const mapspace::NetworkOnChip chip = mapspace::ParseNetworkOnChip("mesh:2x2");
+  const mapspace::Architecture architecture = mapspace::ShippedArchitecture("gemmini");
+  {
+    tuning::CoresRun run(layers, architecture, {}, options, chip);
+    run.RunLayers();
+    const auto stop = [&](int done) { is_stopped = done >= 1; };
+    EXPECT_EQ(run.RunSplits(stop), trial::StopReason::kStopped);
+    EXPECT_EQ(run.searched(), 1);
+    EXPECT_EQ(run.splits().size(), layers.size()) << "divided as one core's mapping does best";
+  }
+  is_stopped = false;
+  tuning::CoresRun run(layers, architecture, {}, options, chip);
+  run.RunLayers();
+  EXPECT_EQ(run.RunSplits(), trial::StopReason::kExhausted);
+  EXPECT_EQ(run.searched(), std::ssize(layers) - 1);
+  const tuning::CoresRun::Totals totals = run.Sum();
+  EXPECT_LE(totals.cores.cycles, totals.single.cycles);
+}
+
+TEST(MapCoresCommand, SharesFusedGroupsBetweenCores) {
+  const TemporaryFolder folder;
+  const std::string database = folder / "map.db", model = TwoConvolutions(folder);
+  const auto map = [&](std::vector<std::string> more) {
+    std::vector<std::string> line = {"map",    model,           "--arch", "gemmini16x16",
+                                     "--fuse", "--evaluations", "200",    "--tile-evaluations",
+                                     "50",     "--objective",   "delay"};
+    line.insert(line.end(), more.begin(), more.end());
+    return RunBayloom(line);
+  };
+  const auto json_of = [&](std::vector<std::string> more) {
+    more.insert(more.end(), {"--json", "--db", database});
+    const Answer answer = map(more);
+    EXPECT_EQ(answer.exit_code, 0) << answer.error;
+    return nlohmann::json::parse(answer.out);
+  };
+  const std::string chip = "mesh:2x2,bandwidth=16,energy=0.5", out = folder / "groups";
+  const nlohmann::json json = json_of({"--cores", chip, "--out", out});
+  const nlohmann::json& divisions = json.at("divisions");
+  const nlohmann::json &cores = divisions.at("totals").at("cores"),
+                       &single = divisions.at("totals").at("one_core");
+  EXPECT_EQ(single.at("cycles"), json.at("totals").at("cycles"));
+  EXPECT_LT(cores.at("cycles"), single.at("cycles"));
+  int64_t cycles = 0;
+  for (const nlohmann::json& group : divisions.at("groups")) {
+    EXPECT_LE(group.at("cost").at("cycles"), group.at("one_core").at("cycles"));
+    EXPECT_EQ(group.at("way") == "one core", group.at("cores") == 1);
+    cycles += group.at("cost").at("cycles").get<int64_t>();
+  }
+  EXPECT_EQ(cores.at("cycles"), cycles);
+  EXPECT_EQ(divisions.at("groups").size(), json.at("groups").size());
+  EXPECT_TRUE(std::filesystem::exists(out + "/group-01.architecture.yaml"));
+  // Tiles of divided groups are in the database, too.
+  const nlohmann::json again = json_of({"--cores", chip, "--resume"});
+  EXPECT_EQ(again.at("divisions"), divisions);
+  EXPECT_EQ(again.at("tiles_searched"), 0);
+  // One core is the command without cores.
+  const nlohmann::json one = json_of({"--cores", "bus:1", "--resume"}),
+                       without = json_of({"--resume"});
+  EXPECT_EQ(one.at("groups"), without.at("groups"));
+  EXPECT_EQ(one.at("divisions").at("totals").at("cores").at("energy_pj"),
+            without.at("totals").at("energy_pj"));
+  EXPECT_EQ(one.at("divisions").at("totals").at("cores").at("cycles"),
+            without.at("totals").at("cycles"));
+  const Answer text = map({"--cores", chip});
+  EXPECT_THAT(text.out, HasSubstr("groups shared by cores, one after the other: "));
+  EXPECT_THAT(text.out, HasSubstr("pipelined groups, for throughput:\n"));
 }
 
 TEST(MapCoresCommand, RefusesInOneLine) {

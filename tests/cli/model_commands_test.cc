@@ -134,6 +134,49 @@ TEST_F(ModelCommands, RegionsAreDividedByWhatWasMeasured) {
   EXPECT_EQ(nlohmann::json::parse(apart.out)["tasks"].size(), 2u) << apart.error;
 }
 
+TEST_F(ModelCommands, NetworksAreChosenFromAFront) {
+  const std::string database = folder_ / "front.db";
+  const auto tune = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> all = {
+        "tune", classifier_,  "--trials", "24",          "--time",       kAnyTime, "--threads",
+        "1",    "--strategy", "random",   "--objective", "latency,size", "--db",   database};
+    all.insert(all.end(), more.begin(), more.end());
+    const Answer tuned = RunBayloom(all);
+    EXPECT_EQ(tuned.exit_code, 0) << tuned.error;
+    return tuned.out;
+  };
+  const nlohmann::json front = nlohmann::json::parse(tune({"--json"})).at("front");
+  ASSERT_FALSE(front.empty());
+  for (size_t i = 1; i < front.size(); ++i) {
+    EXPECT_GT(front[i]["latency"], front[i - 1]["latency"]);
+    EXPECT_LT(front[i]["size"], front[i - 1]["size"]);
+  }
+  EXPECT_THAT(tune({"--resume"}), HasSubstr("Pareto front, "));
+
+  const auto compile = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> all = {"compile", classifier_, "--db", database, "--threads",
+                                    "1",       "--effort",  "none", "--out",  folder_.path()};
+    all.insert(all.end(), more.begin(), more.end());
+    return RunBayloom(all);
+  };
+  const auto size = [&] { return std::filesystem::file_size(folder_ / "libclassifier.so"); };
+  ASSERT_EQ(compile({}).exit_code, 0);
+  const auto fastest = size();
+  const Answer smallest = compile({"--prefer", "size", "--json"});
+  ASSERT_EQ(smallest.exit_code, 0) << smallest.error;
+  EXPECT_EQ(nlohmann::json::parse(smallest.out)["variants"][0]["cost"]["size"],
+            front.back()["size"]);
+  EXPECT_THAT(smallest.error, HasSubstr("chosen by cost: latency "));
+  EXPECT_LE(size(), fastest);
+  EXPECT_EQ(compile({"--max-size", "1GB"}).exit_code, 0);
+  const Answer impossible = compile({"--max-size", "100"});
+  EXPECT_EQ(impossible.exit_code, 2);
+  EXPECT_THAT(impossible.error, HasSubstr("the smallest programs have "));
+  EXPECT_EQ(compile({"--max-size", "little"}).exit_code, 2);
+  EXPECT_EQ(compile({"--max-slowdown", "10%"}).exit_code, 2);
+  EXPECT_EQ(compile({"--max-slowdown", "10%", "--prefer", "size"}).exit_code, 0);
+}
+
 TEST_F(ModelCommands, TunedProgramsAreTimedAndShipped) {
   const std::string database = folder_ / "tuning.db";
   const Answer tuned = RunBayloom({"tune", classifier_, "--trials", "20", "--time", kAnyTime,

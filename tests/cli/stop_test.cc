@@ -33,6 +33,7 @@ struct Interruption {
   bool waits_for_file = false;
   double seconds = 0;
   bool waits_for_trials = false;
+  std::vector<std::string> environment = {};
 };
 
 std::ostream& operator<<(std::ostream& out, const Interruption& test) { return out << test.name; }
@@ -101,6 +102,7 @@ void InterruptedCommand::Interrupt(bool& was_interrupted) {
   base::SubprocessOptions options;
   options.arguments = {BAYLOOM_PROGRAM};
   for (const std::string& argument : test.arguments) options.arguments.push_back(Filled(argument));
+  for (const std::string& one : test.environment) options.environment.push_back(Filled(one));
   options.directory = folder_.path();
   options.standard_input = base::ChildStream::kPipe;
   options.standard_output = options.standard_error = base::ChildStream::kNull;
@@ -210,6 +212,12 @@ INSTANTIATE_TEST_SUITE_P(
                       "--programs-per-task", "60", "--share", "0.9"},
                      false,
                      3},
+        Interruption{"learn",
+                     {"learn", "--families", "conv2d", "--tasks-per-family", "3"},
+                     false,
+                     3,
+                     false,
+                     {"BAYLOOM_STORE={folder}/learn.db"}},
         Interruption{"serve", {"serve", "sleep.yaml"}, false, 0.3}),
     [](const auto& test) { return test.param.name; });
 

@@ -51,6 +51,20 @@ tensor::Program TiledMatmul(int64_t rows, int64_t columns) {
   return program;
 }
 
+TEST(CompileTest, SaysHowMuchCodeThereIs) {
+  tensor::Program unrolled = TiledMatmul(4, 64);
+  const std::vector<tensor::LoopId> loops =
+      unrolled.LoopsAround(tensor::NodeRef::Block(unrolled.BlocksInOrder().back()));
+  EXPECT_TRUE(tensor::Split(unrolled, loops[2], std::vector<int64_t>{-1, 8}).ok());
+  EXPECT_TRUE(tensor::AnnotateUnroll(unrolled, loops[0], 64).ok());
+  const Result<KernelObject> small = CompileProgram(TiledMatmul(4, 64), Avx512Target(), "small");
+  const Result<KernelObject> large = CompileProgram(unrolled, Avx512Target(), "large");
+  ASSERT_TRUE(small.ok() && large.ok());
+  EXPECT_GT(small->code_bytes, 0);
+  EXPECT_GT(large->code_bytes, small->code_bytes);
+  EXPECT_LT(large->code_bytes, std::ssize(large->object)) << "symbols and headers do not count";
+}
+
 /// How many matches of a POSIX extended regular expression there are.
 int Count(const std::string& text, const std::string& pattern) {
   regex_t regex;

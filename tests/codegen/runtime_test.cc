@@ -7,9 +7,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <deque>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -136,6 +139,124 @@ TEST_F(RuntimeTest, EachThreadBeginsWithItsOwnShare) {
   };
   bayloom_parallel_for(42, body, &state);
   EXPECT_THAT(state.first, testing::ElementsAre(0, 11, 22, 32));
+}
+
+TEST_F(RuntimeTest, SeveralLoopsRunEachIterationOnce) {
+  for (int repeat = 0; repeat < 300; ++repeat) {
+    std::deque<Counts> counts;
+    std::vector<bayloom_loop> loops;
+    for (int64_t extent : {7, 0, 1, 1000, 33, 1, 32, 5}) {
+      counts.emplace_back(extent);
+      loops.push_back({extent, Counts::Body, &counts.back()});
+    }
+    bayloom_parallel_loops(static_cast<int>(loops.size()), loops.data());
+    for (const Counts& count : counts) ASSERT_TRUE(count.EachOnce());
+  }
+}
+
+/// Waits until so many threads have arrived; false if they do not.
+bool ArriveWith(std::atomic<int>& arrived, int count) {
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  for (++arrived; arrived < count;) {
+    if (std::chrono::steady_clock::now() > give_up) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+TEST_F(RuntimeTest, SeveralLoopsRunAtTheSameTime) {
+  struct State {
+    std::atomic<int> arrived{0};
+    std::atomic<bool> alone{false};
+  } state;
+  const auto body = [](void* context, int64_t, int64_t, int32_t) {
+    auto* s = static_cast<State*>(context);
+    if (!ArriveWith(s->arrived, 3)) s->alone = true;
+  };
+  const bayloom_loop loop = {1, body, &state};
+  const bayloom_loop loops[] = {loop, loop, loop};
+  bayloom_parallel_loops(3, loops);
+  EXPECT_FALSE(state.alone);
+}
+
+/// What does not divide evenly goes to other threads in the next loop.
+TEST_F(RuntimeTest, SeveralLoopsAreDividedEvenlyTogether) {
+  struct State {
+    std::atomic<int> arrived{0};
+    std::atomic<bool> alone{false};
+    int64_t first[4] = {-1, -1, -1, -1};
+  } states[2];
+  const auto body = [](void* context, int64_t begin, int64_t, int32_t worker) {
+    auto* s = static_cast<State*>(context);
+    if (s->first[worker] >= 0) return;
+    s->first[worker] = begin;
+    if (!ArriveWith(s->arrived, 4)) s->alone = true;
+  };
+  const bayloom_loop loops[] = {{6, body, &states[0]}, {6, body, &states[1]}};
+  bayloom_parallel_loops(2, loops);
+  EXPECT_FALSE(states[0].alone || states[1].alone);
+  EXPECT_THAT(states[0].first, testing::ElementsAre(0, 2, 4, 5));
+  EXPECT_THAT(states[1].first, testing::ElementsAre(0, 1, 2, 4));
+}
+
+/// Kernels of up to three steps that note when each of their iterations runs.
+struct NotedKernels {
+  static constexpr int64_t kExtents[] = {6, 1, 9};
+
+  explicit NotedKernels(const std::vector<int>& step_counts) : done(step_counts.size()) {
+    for (size_t k = 0; k < step_counts.size(); ++k) {
+      calls.push_back({nullptr, this, kSteps, step_counts[k]});
+    }
+  }
+
+  template <int step>
+  static void Body(void* context, int64_t begin, int64_t end, int32_t) {
+    const auto* call = static_cast<const bayloom_kernel_call*>(context);
+    auto* self = static_cast<NotedKernels*>(call->workspace);
+    const auto kernel = static_cast<size_t>(call - self->calls.data());
+    if constexpr (step > 0) {
+      if (self->done[kernel][step - 1] != kExtents[step - 1]) self->early = true;
+    }
+    const std::lock_guard lock(self->mutex);
+    if (self->order.empty() || self->order.back() != kernel) self->order.push_back(kernel);
+    self->done[kernel][step] += end - begin;
+  }
+  static constexpr bayloom_kernel_step kSteps[] = {
+      {kExtents[0], Body<0>}, {kExtents[1], Body<1>}, {kExtents[2], Body<2>}};
+
+  void Run() { bayloom_run_together(static_cast<int>(calls.size()), calls.data()); }
+  bool EachOnce() const {
+    for (size_t k = 0; k < calls.size(); ++k) {
+      for (int step = 0; step < calls[k].step_count; ++step) {
+        if (done[k][step] != kExtents[step]) return false;
+      }
+    }
+    return true;
+  }
+
+  std::vector<bayloom_kernel_call> calls;
+  std::vector<std::array<std::atomic<int64_t>, 3>> done;  ///< iterations, by kernel and step
+  std::mutex mutex;
+  std::vector<size_t> order;  ///< of kernels at work
+  std::atomic<bool> early{false};
+};
+
+TEST_F(RuntimeTest, StepsOfKernelsFollowEachOther) {
+  for (int repeat = 0; repeat < 200; ++repeat) {
+    NotedKernels kernels({2, 3, 1, 3});
+    kernels.Run();
+    ASSERT_TRUE(kernels.EachOnce());
+    ASSERT_FALSE(kernels.early);
+  }
+}
+
+TEST_F(RuntimeTest, OneThreadRunsKernelsOneAfterTheOther) {
+  bayloom_set_threads(1);
+  NotedKernels kernels({2, 3, 1});
+  kernels.Run();
+  EXPECT_TRUE(kernels.EachOnce());
+  EXPECT_FALSE(kernels.early);
+  EXPECT_THAT(kernels.order, testing::ElementsAre(0, 1, 2));
 }
 
 TEST_F(RuntimeTest, NestedLoopsRunInTheCallingThread) {

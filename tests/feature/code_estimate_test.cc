@@ -126,6 +126,66 @@ TEST(CodeEstimateTest, LoadsAcrossCacheLinesCostMore) {
   EXPECT_LT(RowOfProduct(8, 32), RowOfProduct(8, 31));
 }
 
+/// y[j, i] = t[i, j] + 1 with t[i, j] = 2 x[j, i]: t is read across its rows, unless it is held for
+/// one j at a time.
+tensor::Program ReadAcross(bool held_for_one) {
+  constexpr int64_t kSize = 512;
+  tensor::WorkloadBuilder b("across");
+  const tensor::Tensor x = b.Input("x", {kSize, kSize});
+  const tensor::Tensor t = b.Compute(
+      "t", {kSize, kSize}, [&](auto i) { return x(i[1], i[0]) * tensor::FloatLiteral(2); });
+  tensor::Program program = tensor::Lower(b.Build({b.Compute(
+      "y", {kSize, kSize}, [&](auto i) { return t(i[1], i[0]) + tensor::FloatLiteral(1); })}));
+  if (held_for_one) {
+    EXPECT_TRUE(tensor::ComputeAt(program, program.FindBlock("t"), LoopsOf(program, "y")[0]));
+  }
+  const std::vector<tensor::LoopId> loops = LoopsOf(program, "t");  // the last two are i and j
+  const std::vector<tensor::LoopId> along = {loops.back(), loops[loops.size() - 2]};
+  EXPECT_TRUE(tensor::Reorder(program, along));
+  EXPECT_TRUE(tensor::Vectorize(program, along[1]));
+  EXPECT_TRUE(tensor::Vectorize(program, LoopsOf(program, "y")[1]));
+  return program;
+}
+
+TEST(CodeEstimateTest, BuffersLieInMemoryAsTheyAreHeld) {
+  EXPECT_LT(EstimateOf(ReadAcross(true)), 0.3 * EstimateOf(ReadAcross(false)));
+}
+
+/// z[i, j] += x[i, k] y[k, j] with all rows inside of k, or around it: generated code puts k inside
+/// of a tile of rows in both.
+TEST(CodeEstimateTest, RowsThatAreInRegistersAreNotLoadedAgain) {
+  const auto product = [](bool rows_inside) {
+    tensor::Program program = tensor::Lower(tensor::MatmulWorkload(96, 192, 64));
+    const std::vector<tensor::LoopId> loops =
+        program.LoopsAround(tensor::NodeRef::Block(program.BlocksInOrder().back()));
+    EXPECT_TRUE(tensor::Reorder(program, rows_inside ? std::vector{loops[2], loops[0], loops[1]}
+                                                     : std::vector{loops[0], loops[2], loops[1]}));
+    EXPECT_TRUE(tensor::Vectorize(program, loops[1]));
+    return EstimateCodeTime(program, WideCore());
+  };
+  EXPECT_NEAR(product(true) / product(false), 1, 0.1);
+}
+
+/// Sums of windows of eight rows that end anywhere in a cache line, four outputs in registers.
+/// Windows that overlap load 11 rows for them, others 32.
+TEST(CodeEstimateTest, WindowsThatOverlapShareWhatIsLoaded) {
+  const auto sums = [](int64_t stride) {
+    tensor::Program program = tensor::Lower(bayloom::testing::OneInput(
+        {8 * stride + 8, 67}, [&](tensor::WorkloadBuilder& b, const tensor::Tensor& x) {
+          return b.Reduce("sum", {8, 64}, {{"r", 8}}, tensor::Reduction::kSum,
+                          [&](auto s, auto r) { return x(s[0] * stride + r[0], s[1]); });
+        }));
+    const std::vector<tensor::LoopId> loops = LoopsOf(program, "sum");  // rows, columns, window
+    const std::vector<tensor::LoopId> rows =
+        *tensor::Split(program, loops[0], std::vector<int64_t>{2, 4});
+    EXPECT_TRUE(tensor::Reorder(program, std::vector{rows[0], loops[2], rows[1], loops[1]}));
+    EXPECT_TRUE(tensor::Vectorize(program, loops[1]));
+    EXPECT_TRUE(tensor::AnnotateUnroll(program, rows[0], 64));
+    return EstimateCodeTime(program, WideCore());
+  };
+  EXPECT_LT(sums(1), 0.95 * sums(8));
+}
+
 TEST(CodeEstimateTest, GatheredElementsCostMoreThanRegisters) {
   EXPECT_GT(EstimateOf(Copied(true)), 2 * EstimateOf(Copied(false)));
 }

@@ -68,7 +68,8 @@ TEST_F(ExecutorTest, TimesEveryCall) {
 TEST(NetworkPlanTest, ConstantsArePackedOncePerOrder) {
   const target::Target target = codegen::HostTarget(1);
   const std::unique_ptr<Compiled> compiled = Compile(TwoLayers(), target);
-  const NetworkPlan plan = PlanNetwork(compiled->network, compiled->programs);
+  const NetworkPlan plan =
+      PlanNetwork(compiled->network, compiled->programs, target, Branches::kSideBySide);
   EXPECT_EQ(plan.constants.size(), (24 * 32 + 32 * 24) * sizeof(float));
   EXPECT_EQ(plan.input_bytes, std::vector<int64_t>{4 * 24 * 4});
   EXPECT_EQ(plan.output_bytes, (std::vector<int64_t>{4 * 32 * 4, 96 * 4, 96 * 4}));

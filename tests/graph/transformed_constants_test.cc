@@ -93,8 +93,10 @@ std::vector<TransformedWeights> WeightsOf(const Compiled& compiled) {
 }
 
 TEST(TransformedConstants, AreInThePlanOnceAndTheOriginalsAreNot) {
-  const std::unique_ptr<Compiled> compiled = CompileDerived(codegen::HostTarget(2));
-  const NetworkPlan plan = PlanNetwork(compiled->network, compiled->programs);
+  const target::Target target = codegen::HostTarget(2);
+  const std::unique_ptr<Compiled> compiled = CompileDerived(target);
+  const NetworkPlan plan =
+      PlanNetwork(compiled->network, compiled->programs, target, Branches::kSideBySide);
   constexpr int64_t kTransformedBytes = 6 * 6 * kImageChannels * kImageChannels * 4;
   EXPECT_EQ(std::ssize(plan.constants), 2 * kTransformedBytes);
   const std::string constants(reinterpret_cast<const char*>(plan.constants.data()),

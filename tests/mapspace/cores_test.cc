@@ -88,6 +88,48 @@ TEST(NetworkTraffic, MulticastsPassEveryLinkOnce) {
   }
 }
 
+/// From core to core as many links as there are steps; in both directions as many.
+TEST(NetworkTraffic, BetweenCoresPassTheirDistance) {
+  const NetworkOnChip mesh = ParseNetworkOnChip("mesh:4x3,energy=2");
+  for (int from = 0; from < mesh.CoreCount(); ++from) {
+    for (int to = 0; to < mesh.CoreCount(); ++to) {
+      if (from == to) continue;
+      NetworkTraffic traffic(mesh);
+      traffic.Between(from, std::vector<int>{to}, 5);
+      EXPECT_EQ(traffic.word_hops(),
+                5 * (std::abs(from % 4 - to % 4) + std::abs(from / 4 - to / 4)));
+      EXPECT_EQ(traffic.between_cores(), 5);
+      EXPECT_EQ(traffic.BusiestWords(), 5);
+    }
+  }
+  NetworkTraffic multicast(mesh);
+  std::vector<int> all(11);
+  std::iota(all.begin(), all.end(), 1);
+  multicast.Between(0, all, 3);
+  EXPECT_EQ(multicast.word_hops(), 3 * 11);
+  EXPECT_EQ(multicast.between_cores(), 3 * 11);
+  EXPECT_EQ(multicast.sent(), 3);
+  NetworkTraffic bus(ParseNetworkOnChip("bus:12"));
+  bus.Between(3, all, 3);
+  EXPECT_EQ(bus.word_hops(), 3);
+}
+
+TEST(NetworkOnChip, HasAnOrderOfNeighbours) {
+  for (const char* line : {"mesh:4x3", "mesh:1x5", "mesh:5x1"}) {
+    const NetworkOnChip mesh = ParseNetworkOnChip(line);
+    std::vector<bool> seen(static_cast<size_t>(mesh.CoreCount()), false);
+    for (int place = 0; place < mesh.CoreCount(); ++place) {
+      const int core = mesh.CoreAlong(place);
+      EXPECT_FALSE(seen[core]);
+      seen[core] = true;
+      if (place == 0) continue;
+      NetworkTraffic traffic(mesh);
+      traffic.Between(mesh.CoreAlong(place - 1), std::vector<int>{core}, 1);
+      EXPECT_EQ(traffic.word_hops(), 1);
+    }
+  }
+}
+
 TEST(NetworkTraffic, EverythingPassesABus) {
   NetworkTraffic traffic(ParseNetworkOnChip("bus:4,bandwidth=2,energy=1"));
   traffic.FromMemory(std::vector<int>{0, 1, 2, 3}, 10);

@@ -4,8 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
-
 #include "bayloom/base/file.h"
 #include "bayloom/base/result.h"
 #include "bayloom/mapspace/constraints.h"
@@ -15,6 +13,7 @@
 #include "bayloom/mapspace/mapspace.h"
 #include "bayloom/mapspace/model.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
+#include "tests/message_of.h"
 #include "tests/temporary_folder.h"
 
 namespace bayloom::mapspace {
@@ -22,15 +21,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-std::string MessageOf(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
-}
 
 /// An array of 4 x 8 with registers of outputs, weights for every column, and a shared buffer.
 const char* const kAccelerator = R"(name: small

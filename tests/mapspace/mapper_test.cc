@@ -14,6 +14,7 @@
 #include "bayloom/base/clock.h"
 #include "bayloom/base/result.h"
 #include "bayloom/trial/inline_evaluator.h"
+#include "tests/mapspace/random_mapping.h"
 #include "tests/trial/evaluate_one.h"
 #include "tests/trial/list_store.h"
 
@@ -226,6 +227,41 @@ TEST_F(SmallMapspace, IsEnumeratedOnceByAnyNumberAtATime) {
     EXPECT_EQ(tried, fitting) << capacity;
     EXPECT_EQ(evaluations, std::ssize(fitting)) << capacity;
     EXPECT_EQ(result.evaluations, evaluations) << capacity;
+  }
+}
+
+/// Of all mappings of the least energy the fastest is best, and the other way round.
+TEST(TieBreak, DecidesBetweenEqualValues) {
+  for (const MapObjective objective : {MapObjective::kEnergy, MapObjective::kDelay}) {
+    Architecture architecture = SmallArchitecture();
+    architecture.arithmetic.mac_energy_pj = 1;
+    for (StorageLevel& level : architecture.levels) {
+      // Where memory costs nothing, all mappings take the same energy.
+      if (objective == MapObjective::kEnergy) level.access_energy_pj = 0;
+    }
+    const Mapspace mapspace(MatmulProblem(4, 4, 2), architecture);
+    const AnalyticalModel model(mapspace.problem(), architecture);
+    std::map<int64_t, std::set<double>> seen;  // what breaks ties, by millionths of the value
+    int drawn = 0;
+    trial::InlineEvaluator<Mapping> evaluator([&](const Mapping& mapping) {
+      const Evaluation evaluation = model.Evaluate(mapping);
+      const double value = ValueOf(evaluation, objective);
+      seen[std::llround(1e6 * value)].insert(ValueOf(evaluation, TieBreakOf(objective)));
+      const double noise = drawn++ % 2 == 0 ? 1e-14 : 0;  // as sums in another order have
+      return FeasibleWithTieBreak(value * (1 + noise), objective,
+                                  ValueOf(evaluation, TieBreakOf(objective)));
+    });
+    MapperOptions options = Evaluations(20'000);
+    options.objective = objective;
+    for (const char* name : {"random-pruned", "genetic"}) {
+      seen.clear();
+      const MapperResult result = RunMapper(name, mapspace, model, evaluator, options);
+      const auto& [least, others] = *seen.begin();
+      ASSERT_GT(others.size(), 1u) << "or there are no ties";
+      EXPECT_EQ(std::llround(1e6 * result.value), least);
+      EXPECT_EQ(ValueOf(model.Evaluate(*result.best), TieBreakOf(objective)), *others.begin())
+          << name << " " << ToString(objective);
+    }
   }
 }
 

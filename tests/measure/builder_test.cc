@@ -58,7 +58,7 @@ Result<codegen::KernelObject> Misbehave(const tensor::Program& program) {
   if (program.name == "throw") throw std::runtime_error("thrown");
   if (program.name == "refuse") return Error{"refused"};
   std::puts("noise");
-  return codegen::KernelObject{program.name, std::string(100000, 'x'), {}, 12, 34};
+  return codegen::KernelObject{program.name, std::string(100000, 'x'), {}, {}, 12, 34, 56};
 }
 
 struct Misdeed {
@@ -86,6 +86,7 @@ TEST_P(BuilderMisdeed, CostsTheProgramThatItHappensOnAndNoOther) {
       EXPECT_EQ(builds[i].kernel->object.size(), 100000u);
       EXPECT_EQ(builds[i].kernel->shared_workspace_bytes, 12);
       EXPECT_EQ(builds[i].kernel->worker_workspace_bytes, 34);
+      EXPECT_EQ(builds[i].kernel->code_bytes, 56);
     }
     EXPECT_FALSE(builds[1].kernel);
     EXPECT_EQ(builds[1].verdict, GetParam().verdict);
@@ -104,6 +105,25 @@ INSTANTIATE_TEST_SUITE_P(
         Misdeed{"throw", trial::Verdict::kBuildError, "thrown"},
         Misdeed{"refuse", trial::Verdict::kBuildError, "refused"}),
     [](const auto& instance) { return instance.param.name; });
+
+TEST(Builder, TellsWhatAProgramTakesBesidesItsArguments) {
+  tensor::WorkloadBuilder b("scale");
+  const tensor::Tensor x = b.Input("x", {16, 9}), w = b.Constant("w", {16, 9});
+  tensor::Program program = tensor::Lower(b.Build(
+      {b.Compute("y", {16, 9}, [&](const auto& i) { return x(i[0], i[1]) * w(i[0], i[1]); })}));
+  Build build;
+  build.kernel = codegen::KernelObject{"scale", "object", {}, {}, 100, 10, 1000};
+  EXPECT_EQ(DetailsOf(build, program, 4).code_bytes, 1000);
+  EXPECT_EQ(DetailsOf(build, program, 4).workspace_bytes, 140);
+  EXPECT_EQ(DetailsOf(build, program, 4).growth_bytes, 0);
+  // As Winograd's algorithm has weights: 16 columns in place of 9.
+  tensor::Buffer& weights = program.buffers[program.Parameters()[1]];
+  weights.shape = {16, 16};
+  weights.transform =
+      std::make_shared<tensor::ConstantTransform>(tensor::ConstantTransform{{16, 9}, {}});
+  EXPECT_EQ(DetailsOf(build, program, 4).growth_bytes, 4 * 16 * (16 - 9));
+  EXPECT_EQ(DetailsOf(Build(), program, 4).code_bytes, 0);
+}
 
 TEST(Builder, ABatchOfMisdeedsEnds) {
   Builder builder(codegen::HostTarget(2), {3, 0.2, Misbehave});

@@ -73,6 +73,7 @@ TEST(Measurer, AnswersForEveryCandidateInOrder) {
   EXPECT_THAT(seen, testing::ElementsAre(0, 1, 2, 3));
   EXPECT_TRUE(outcomes[0].ok()) << outcomes[0].reason;
   EXPECT_GT(outcomes[0].value, 1e-7);
+  EXPECT_GT(DetailsOf(outcomes[0]).code_bytes, 0);
   EXPECT_GT(DetailsOf(outcomes[0]).build_seconds, 0);
   EXPECT_GT(DetailsOf(outcomes[0]).measure_seconds, 0);
   EXPECT_EQ(outcomes[1].verdict, trial::Verdict::kBuildError);

@@ -9,6 +9,7 @@
 
 #include "bayloom/tensor/interpreter.h"
 #include "bayloom/tensor/operators.h"
+#include "tests/sketch/same_result.h"
 #include "tests/tensor/workloads.h"
 
 namespace bayloom::sketch {
@@ -94,6 +95,55 @@ TEST(SpaceGeneratorTest, SamplingReachesManyPrograms) {
     if (candidate) hashes.insert(candidate->hash);
   }
   EXPECT_GT(hashes.size(), 90u);
+}
+
+/// A depthwise convolution of 7x7 from and to images with channels first, or last.
+tensor::Workload DepthwiseOf(bool channels_first) {
+  constexpr int64_t kChannels = 8, kSize = 16;
+  const std::vector<int64_t> first = {1, kChannels, kSize, kSize};
+  const std::vector<int64_t> last = {1, kSize, kSize, kChannels};
+  tensor::WorkloadBuilder b("depthwise");
+  tensor::Tensor x = b.Input("x", channels_first ? first : last);
+  if (channels_first) {
+    x = b.Compute("there", last, [image = x](auto i) { return image(i[0], i[3], i[1], i[2]); });
+  }
+  tensor::Conv2dOptions options;
+  options.pad_before = options.pad_after = {3, 3};
+  const tensor::Tensor sums =
+      tensor::DepthwiseConv2d(b, "conv", x, b.Constant("w", {7, 7, kChannels}), options);
+  return b.Build({b.Compute("back", channels_first ? first : last, [&](auto i) {
+    return channels_first ? sums(i[0], i[2], i[3], i[1])
+                          : tensor::Relu(sums(i[0], i[1], i[2], i[3]));
+  })});
+}
+
+/// Whether the lanes of the block's vectors are elements along this iterator.
+bool IsVectorizedAlong(const tensor::Program& program, tensor::BlockId block, int iter) {
+  for (tensor::LoopId loop : program.LoopsAround(tensor::NodeRef::Block(block))) {
+    if (program.loops[loop].kind != tensor::LoopKind::kVectorized) continue;
+    for (tensor::DigitId digit : program.loops[loop].digits) {
+      if (program.blocks[block].bindings[iter].CoefficientOf(digit) != 0) return true;
+    }
+  }
+  return false;
+}
+
+TEST(SpaceGeneratorTest, ImagesWithChannelsFirstHaveASpaceWithVectorsAlongTheirRows) {
+  const SpaceGenerator first(DepthwiseOf(true), TestTarget());
+  const SpaceGenerator last(DepthwiseOf(false), TestTarget());
+  ASSERT_EQ(first.spaces().size(), last.spaces().size() + 1);
+  int along_rows = 0, valid = 0;
+  for (int seed = 0; seed < 40; ++seed) {
+    const int space = static_cast<int>(first.spaces().size()) - 1;
+    const Result<Candidate> candidate = first.Sample(space, base::RandomStream(seed));
+    if (!candidate) continue;
+    ++valid;
+    const tensor::BlockId block = candidate->program.FindBlock("conv");
+    along_rows += IsVectorizedAlong(candidate->program, block, 2);
+    EXPECT_FALSE(IsVectorizedAlong(candidate->program, block, 3));
+    if (seed < 4) ExpectSameResult(first.workload(), candidate->program);
+  }
+  EXPECT_GT(along_rows, valid / 10);
 }
 
 }  // namespace

@@ -30,6 +30,23 @@ class SimulatedMachine {
     return seconds * (1 + 2e-5 * static_cast<double>(quirk));
   }
 
+  /// Bytes of machine code: loops that are unrolled or vectorized are copied.
+  static double CodeBytes(const tensor::Program& program) {
+    double bytes = 0;
+    for (tensor::BlockId block : program.BlocksInOrder()) {
+      double copies = 1;
+      for (tensor::LoopId id : program.LoopsAround(tensor::NodeRef::Block(block))) {
+        const tensor::Loop& loop = program.loops[id];
+        copies = std::max(copies, static_cast<double>(loop.unroll_max_step));
+        if (loop.kind == tensor::LoopKind::kVectorized) {
+          copies = std::max(copies, static_cast<double>(program.ExtentOf(id)));
+        }
+      }
+      bytes += 1000 + 400 * copies;
+    }
+    return bytes;
+  }
+
  private:
   static double BlockSeconds(const tensor::Program& program, tensor::BlockId block) {
     const std::vector<tensor::LoopId> loops = program.LoopsAround(tensor::NodeRef::Block(block));

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "bayloom/base/result.h"
+#include "bayloom/feature/time_estimate.h"
+#include "bayloom/pareto/hypervolume.h"
 #include "bayloom/strategy/breeding.h"
 #include "tests/strategy/search_fixture.h"
 #include "tests/strategy/strategy_contract.h"
@@ -115,6 +117,83 @@ TEST(BayesSearchTest, BeginsWellWhileScoresAreRandom) {
   int good = 0;
   for (size_t i = 0; i < 12; ++i) good += SimulatedMachine::Run(first[i].program) < drawn[20];
   EXPECT_GE(good, 8);
+}
+
+TEST(BayesSearchTest, InformedScoresCountEvenWhereTheyDisagreeWithTheEstimate) {
+  base::ThreadPool pool(2);
+  const sketch::SpaceGenerator space(ConvolutionWorkload(), SimulatedTarget());
+  const auto scores = [&](std::span<const sketch::Candidate* const> programs) {
+    std::vector<double> against;  // the estimate
+    for (const sketch::Candidate* program : programs) {
+      against.push_back(1e6 * feature::EstimateTime(program->program, space.target()));
+    }
+    return against;
+  };
+  const auto mean_score = [&](bool informed) {
+    StrategyOptions options = {.space = &space,
+                               .pool = &pool,
+                               .scorer = scores,
+                               .seed = 4,
+                               .evolutionary = {.population = 128}};
+    options.scores_are_informed = [informed] { return informed; };
+    double sum = 0;
+    for (const sketch::Candidate& c : CreateStrategy("bayes", options)->GenerateCandidates(16)) {
+      const sketch::Candidate* const program = &c;
+      sum += scores({&program, 1})[0];
+    }
+    return sum;
+  };
+  EXPECT_GT(mean_score(true), 2 * mean_score(false));
+}
+
+/// The part that 80 programs dominate, in times and sizes, of the box up to the median time and the
+/// largest size of random programs.
+double HypervolumeOf(StrategyOptions options) {
+  pareto::Point reference = {RandomTimes(options, 200)[100], 0};
+  for (const sketch::Candidate& c : MakeRandomSearch(options)->GenerateCandidates(400)) {
+    reference[1] = std::max(reference[1], SimulatedMachine::CodeBytes(c.program));
+  }
+  const auto strategy = CreateStrategy("bayes", std::move(options));
+  std::vector<pareto::Point> points;
+  for (int batch = 0; batch < 5; ++batch) {
+    const std::vector<sketch::Candidate> candidates = strategy->GenerateCandidates(16);
+    EXPECT_EQ(candidates.size(), 16u);
+    std::vector<trial::Outcome> outcomes;
+    for (const sketch::Candidate& c : candidates) {
+      outcomes.push_back(trial::Outcome::Feasible(SimulatedMachine::Run(c.program)));
+      outcomes.back().Set("code_bytes", SimulatedMachine::CodeBytes(c.program));
+      points.push_back({outcomes.back().value, SimulatedMachine::CodeBytes(c.program)});
+    }
+    strategy->Notify(candidates, outcomes);
+  }
+  return pareto::Hypervolume(points, reference) / (reference[0] * reference[1]);
+}
+
+TEST(BayesSearchTest, FurtherObjectivesExtendTheFront) {
+  base::ThreadPool pool(2);
+  const sketch::SpaceGenerator space(ConvolutionWorkload(), SimulatedTarget());
+  const FurtherObjective size = {
+      .scorer =
+          [](std::span<const sketch::Candidate* const> candidates) {
+            std::vector<double> shares;
+            for (const sketch::Candidate* c : candidates) {
+              shares.push_back(1e4 / SimulatedMachine::CodeBytes(c->program));
+            }
+            return shares;
+          },
+      .value = [](const trial::Outcome& outcome) { return outcome.Get("code_bytes", 0); }};
+  double with = 0, without = 0;
+  for (uint64_t seed = 1; seed <= 2; ++seed) {
+    StrategyOptions options = {.space = &space,
+                               .pool = &pool,
+                               .scorer = OracleScores,
+                               .seed = seed,
+                               .evolutionary = {.population = 64, .min_fresh = 16}};
+    without += HypervolumeOf(options) / 2;
+    options.further = {size};
+    with += HypervolumeOf(options) / 2;
+  }
+  EXPECT_GT(with, 1.02 * without);
 }
 
 TEST(EvolutionarySearchTest, ScoresEveryProgramOnceABatch) {

@@ -99,6 +99,8 @@ TEST_F(UserStoreTest, ADamagedFileIsOneWarningAndNothingIsKnown) {
   EXPECT_FALSE(store.Find(space_).has_value());
   Add(store, space_, 1, 1e-3);
   EXPECT_TRUE(store.Lend(space_, 3).empty());
+  store.AddMeasured(TwoCores(), space_.workload(), {});
+  EXPECT_FALSE(store.Prior(TwoCores()).has_value());
   ASSERT_EQ(warnings_.size(), 1U);
   EXPECT_NE(warnings_[0].find("programs.db"), std::string::npos) << warnings_[0];
 }
@@ -115,6 +117,8 @@ TEST_F(UserStoreTest, WithoutAPathItIsEmpty) {
   UserStore store(std::nullopt, UserStore::Mode::kWrite, {});
   Add(store, space_, 1, 1e-3);
   EXPECT_FALSE(store.Find(space_).has_value());
+  EXPECT_FALSE(store.is_open());
+  EXPECT_FALSE(store.Prior(TwoCores()).has_value());
   EXPECT_FALSE(store.WithMachine(TwoCores()).machine.has_value());
 }
 

@@ -12,6 +12,7 @@
 #include "bayloom/base/file.h"
 #include "bayloom/base/result.h"
 #include "bayloom/yaml/template/expression.h"
+#include "tests/message_of.h"
 #include "tests/temporary_folder.h"
 
 namespace bayloom::yaml {
@@ -22,16 +23,11 @@ using testing::HasSubstr;
 
 /// The message, with the folder of the files left out.
 std::string MessageOf(const std::function<void()>& action, const TemporaryFolder& folder) {
-  try {
-    action();
-  } catch (const InputError& error) {
-    std::string message = error.what();
-    for (size_t at = 0; (at = message.find(folder.path())) != std::string::npos;) {
-      message.erase(at, folder.path().size());
-    }
-    return message;
+  std::string message = bayloom::MessageOf(action);
+  for (size_t at = 0; (at = message.find(folder.path())) != std::string::npos;) {
+    message.erase(at, folder.path().size());
   }
-  return "";
+  return message;
 }
 
 class Template : public testing::Test {
@@ -224,9 +220,20 @@ TEST_F(Template, RefusesInOneLineNamingTheExpression) {
 }
 
 TEST_F(Template, EndsWhereFilesIncludeThemselves) {
-  EXPECT_THAT(Refusal("a: {{include('refused.yaml')}}\n"),
-              HasSubstr("files include each other more than 20 deep"));
-  EXPECT_THAT(Refusal("a: 1\n{{include_text('refused.yaml')}}\n{{include_text('refused.yaml')}}"),
+  EXPECT_EQ(Refusal("a: {{include('refused.yaml')}}\n"), "/refused.yaml: includes itself");
+  EXPECT_EQ(Refusal("a: 1\n{{include_text('refused.yaml')}}\n{{include_text('refused.yaml')}}"),
+            "/refused.yaml: includes itself");
+  Write("between.yaml", "{{include_text('refused.yaml')}}");
+  EXPECT_EQ(Refusal("a: {{include_all('between.yaml')}}\n"),
+            "/refused.yaml: includes itself, through /between.yaml");
+  // Twice in a row is no circle.
+  Write("leaf.yaml", "b: 1");
+  EXPECT_EQ(Refusal("a: {{include('leaf.yaml')}}\nc: {{include('leaf.yaml')}}\n"), "");
+  for (int i = 0; i < 30; ++i) {
+    Write(fmt::format("chain{}.yaml", i),
+          fmt::format("{{{{include_text('chain{}.yaml')}}}}\n", i + 1));
+  }
+  EXPECT_THAT(MessageOf([&] { (void)Load("chain0.yaml"); }, folder_),
               HasSubstr("files include each other more than 20 deep"));
   // Each includes the next twice, so that 2^15 texts were read.
   for (int i = 0; i < 15; ++i) {

@@ -10,20 +10,12 @@
 #include <nlohmann/json.hpp>
 
 #include "bayloom/base/result.h"
+#include "tests/message_of.h"
 
 namespace bayloom::yaml {
 namespace {
 
 using testing::HasSubstr;
-
-std::string MessageOf(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
-}
 
 TEST(YamlValue, ReadsYamlAndJsonAlike) {
   for (const char* text :

@@ -41,6 +41,7 @@ void AddDesignCommand(CLI::App& app);
 void AddReportCommand(CLI::App& app);
 void AddBoardCommand(CLI::App& app);
 void AddPretrainCommand(CLI::App& app);
+void AddLearnCommand(CLI::App& app);
 void AddSensitivityCommand(CLI::App& app);
 
 /// The whole program: all subcommands, and help.

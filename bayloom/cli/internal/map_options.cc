@@ -73,7 +73,8 @@ void AddSearch(MapArguments& arguments, CLI::App& map) {
       map.add_option("--cores", arguments.cores,
                      "Several cores, each the accelerator but for its outermost memory, which they "
                      "share: mesh:2x2 or bus:4; with ,bandwidth=16 (words a cycle and link) and "
-                     ",energy=0.5 (pJ a word and link)")
+                     ",energy=0.5 (pJ a word and link). Layers are divided between them; with "
+                     "--fuse, groups are shared by them, or pipelined")
           ->option_text("NETWORK"));
   Advanced(map.add_option("--tile-evaluations", arguments.tile_evaluations,
                           "--fuse: mappings to evaluate for each tile of a layer")
@@ -183,6 +184,8 @@ void AddMapOptions(MapArguments& arguments, CLI::App& map) {
                   "\n"
                   "  bayloom map mobilenet_v2.onnx --arch simba-like --fuse\n"
                   "  bayloom map resnet50.onnx --arch simba-like --cores mesh:2x2,bandwidth=16\n"
+                  "  bayloom map mobilenet_v2.onnx --arch simba-like --fuse --cores bus:4 \\\n"
+                  "    --objective edp\n"
                   "  bayloom map --problem a.yaml --arch b.yaml --evaluator 'simulator {mapping}'\n"
                   "  bayloom map --op matmul:64,128,512 --arch gemmini --mapping mine.yaml"));
 }

@@ -71,6 +71,7 @@ std::string Describe(const tuning::TunedNetwork& network) {
     text += fmt::format("; {} chosen by estimate", estimated);
   }
   if (!network.regions.empty()) text += "; " + RegionsText(network.regions);
+  if (!network.cost.empty()) text += "; chosen by cost: " + CostText(network.cost);
   return text;
 }
 
@@ -98,9 +99,18 @@ void NetworkOption::AddTo(CLI::App& command) {
                      ->capture_default_str(),
                  {"none", "low", "normal", "high"}));
   AddDivisionsOption(command, divisions);
+  Advanced(OneOf(command
+                     .add_option("--branches", branches,
+                                 "Tasks that do not depend on each other, on several threads")
+                     ->option_text("NAME")
+                     ->capture_default_str(),
+                 {"in-turn", "side-by-side"}));
+  preference.AddTo(command);
   model.precision.AddTo(command);
   target.AddTo(command);
 }
+
+graph::Branches NetworkOption::Branches() const { return *graph::ParseBranches(branches); }
 
 tuning::TunedNetwork NetworkOption::Load() const {
   std::vector<ShapedNetwork> loaded =
@@ -155,6 +165,7 @@ tuning::TunedNetwork NetworkOption::Choose(const graph::TaskGraph& network,
        .untuned = OptionsFor(effort),
        .check = check.get(),
        .divisions = *tuning::ParseDivisions(divisions.value_or("all")),
+       .preference = preference.Get(),
        .observer = [&](int done, int all) { progress.Show(done, all); },
        .warning =
            [&](const std::string& reason) {

@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "bayloom/cli/internal/model_option.h"
+#include "bayloom/cli/internal/objective_option.h"
 #include "bayloom/cli/internal/store_option.h"
 #include "bayloom/cli/internal/target_option.h"
+#include "bayloom/graph/network_plan.h"
 #include "bayloom/graph/partial.h"
 #include "bayloom/graph/tasks.h"
 #include "bayloom/tuning/tuned_network.h"
@@ -31,6 +33,8 @@ struct NetworkOption {
   StoreOption store;
   std::string effort = "normal";
   std::optional<std::string> divisions;
+  std::string branches = "in-turn";
+  PreferenceOption preference;
 
   void AddTo(CLI::App& command);
   /// The model with the best recorded programs, chosen ones for tasks without records; says on
@@ -43,6 +47,9 @@ struct NetworkOption {
   /// The same for the parts of a network, in order, labelled "part 1" and so on. Their graphs are
   /// moved.
   std::vector<ShapedNetwork> LoadParts(graph::PartialNetwork& network) const;
+
+  /// As --branches says.
+  graph::Branches Branches() const;
 
   /// The same network as if nothing were recorded.
   tuning::TunedNetwork Untuned(const tuning::TunedNetwork& network) const;

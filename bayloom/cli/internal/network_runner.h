@@ -20,7 +20,8 @@ std::vector<tensor::HostTensor> ReadTensors(const std::string& folder, const std
 class NetworkRunner {
  public:
   /// Throws InputError if the inputs are not of the types and shapes that the graph takes.
-  NetworkRunner(const tuning::TunedNetwork& network, std::vector<tensor::HostTensor> inputs);
+  NetworkRunner(const tuning::TunedNetwork& network, std::vector<tensor::HostTensor> inputs,
+                graph::Branches branches);
 
   void Run() { executor_.Run(input_data_, output_data_); }
   /// As Run, adding each call's time to `seconds`.

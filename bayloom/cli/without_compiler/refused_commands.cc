@@ -33,5 +33,6 @@ void AddCompileCommand(CLI::App& app) {
   AddRefused(app, "compile", "Compile a network to a library");
 }
 void AddPretrainCommand(CLI::App& app) { AddRefused(app, "pretrain", "Train cost models"); }
+void AddLearnCommand(CLI::App& app) { AddRefused(app, "learn", "Measure for later tunings"); }
 
 }  // namespace bayloom::cli

@@ -5,36 +5,10 @@
 
 #include <algorithm>
 
+#include "bayloom/codegen/internal/emit/loop_body.h"
 #include "bayloom/codegen/internal/emit/nest.h"
 
 namespace bayloom::codegen {
-namespace {
-
-/// Slots of the context handed to the threads: parameters, workspace, then the running values of
-/// the loops around.
-enum { kParameterSlot, kWorkspaceSlot, kFirstValueSlot };
-
-llvm::Value* Slot(IrBuilder& b, llvm::Value* context, int64_t slot) {
-  return b.CreatePtrAdd(context, b.getInt64(static_cast<uint64_t>(8 * slot)));
-}
-
-llvm::Function* DeclareBody(llvm::Module& module, const std::string& name) {
-  llvm::LLVMContext& context = module.getContext();
-  llvm::Type* pointer = llvm::PointerType::get(context, 0);
-  llvm::Type* i64 = llvm::Type::getInt64Ty(context);
-  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context),
-                                       {pointer, i64, i64, llvm::Type::getInt32Ty(context)}, false);
-  return llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module);
-}
-
-llvm::FunctionCallee DeclareRuntime(llvm::Module& module) {
-  llvm::LLVMContext& context = module.getContext();
-  llvm::Type* pointer = llvm::PointerType::get(context, 0);
-  return module.getOrInsertFunction("bayloom_parallel_for", llvm::Type::getVoidTy(context),
-                                    llvm::Type::getInt64Ty(context), pointer, pointer);
-}
-
-}  // namespace
 
 std::vector<llvm::Value*> NestEmitter::RunningValues() const {
   std::vector<llvm::Value*> values;
@@ -48,26 +22,20 @@ std::vector<llvm::Value*> NestEmitter::RunningValues() const {
 /// The body becomes a function of its own, called by the runtime's threads.
 void NestEmitter::EmitParallel(tensor::LoopId loop) {
   const std::vector<llvm::Value*> running = RunningValues();
-  llvm::Function* function = DeclareBody(
-      module_.module, module_.symbol + ".parallel" + std::to_string(module_.parallel_loops++));
+  llvm::Function* function = DeclareLoopBody(
+      module_.module, module_.symbol + ".parallel" + std::to_string(module_.parallel_loops++),
+      llvm::GlobalValue::InternalLinkage);
   IrBuilder body(llvm::BasicBlock::Create(builder_.getContext(), "entry", function));
   llvm::Value* context = function->getArg(0);
-  MemoryEmitter::Arguments arguments{};
-  arguments.parameters = body.CreateLoad(body.getPtrTy(), Slot(body, context, kParameterSlot));
-  arguments.workspace = body.CreateLoad(body.getPtrTy(), Slot(body, context, kWorkspaceSlot));
+  const MemoryEmitter::Arguments arguments = LoadArguments(body, function, plan_.memory);
   Digits outer = digits_;
   for (size_t i = 0; i < running.size(); ++i) {
     const auto slot = static_cast<int64_t>(kFirstValueSlot + i);
-    llvm::Value* value = body.CreateLoad(body.getInt64Ty(), Slot(body, context, slot));
+    llvm::Value* value = body.CreateLoad(body.getInt64Ty(), ContextSlot(body, context, slot));
     for (tensor::DigitId digit = 0; digit < outer.size(); ++digit) {
       if (digits_[digit].base == running[i]) outer[digit].base = value;
     }
   }
-  llvm::Value* worker = body.CreateZExt(function->getArg(3), body.getInt64Ty());
-  llvm::Value* offset =
-      body.CreateMul(worker, body.getInt64(static_cast<uint64_t>(plan_.memory.worker_bytes)));
-  offset = body.CreateAdd(offset, body.getInt64(static_cast<uint64_t>(plan_.memory.shared_bytes)));
-  arguments.worker_workspace = body.CreatePtrAdd(arguments.workspace, offset);
   NestEmitter nest(module_, function, &function->getEntryBlock().back(), arguments);
   nest.EmitIterations(loop, outer, function->getArg(1), function->getArg(2));
   nest.Finish();
@@ -77,14 +45,14 @@ void NestEmitter::EmitParallel(tensor::LoopId loop) {
     return builder_.CreateAlloca(builder_.getInt64Ty(),
                                  builder_.getInt64(static_cast<uint64_t>(slots)));
   });
-  builder_.CreateStore(arguments_.parameters, Slot(builder_, frame, kParameterSlot));
-  builder_.CreateStore(arguments_.workspace, Slot(builder_, frame, kWorkspaceSlot));
+  builder_.CreateStore(arguments_.parameters, ContextSlot(builder_, frame, kParameterSlot));
+  builder_.CreateStore(arguments_.workspace, ContextSlot(builder_, frame, kWorkspaceSlot));
   for (size_t i = 0; i < running.size(); ++i) {
     const auto slot = static_cast<int64_t>(kFirstValueSlot + i);
-    builder_.CreateStore(running[i], Slot(builder_, frame, slot));
+    builder_.CreateStore(running[i], ContextSlot(builder_, frame, slot));
   }
   llvm::Value* extent = builder_.getInt64(static_cast<uint64_t>(program_.ExtentOf(loop)));
-  builder_.CreateCall(DeclareRuntime(module_.module), {extent, function, frame});
+  builder_.CreateCall(DeclareParallelFor(module_.module), {extent, function, frame});
   memory_.ForgetLoads();
 }
 

@@ -25,13 +25,6 @@ static const uint64_t kInsideMask = 0xffff;
 static const uint64_t kOpen = 0x10000;
 static const uint64_t kSerialStep = 0x20000;
 
-typedef struct {
-  bayloom_loop_body body;
-  void* context;
-  int64_t chunk;
-  int shares;
-} Job;
-
 /* The part of a loop that belongs to one thread; who has done his own helps the others. The same
  * iterations of loops of equal extent so go to the same thread, in whose cache the rows of a
  * tensor stay from one kernel to the next. */
@@ -39,6 +32,13 @@ typedef struct {
   _Alignas(64) atomic_int_fast64_t next;
   int64_t end;
 } Share;
+
+/* A loop in its threads' shares, and the iterations that are taken of them at a time. */
+typedef struct {
+  bayloom_loop loop;
+  int64_t chunk;
+  Share shares[BAYLOOM_MAX_THREADS];
+} Job;
 
 static struct {
   pthread_mutex_t user;    /* held while a loop runs or the pool changes */
@@ -48,8 +48,10 @@ static struct {
   pthread_t threads[BAYLOOM_MAX_THREADS];
   int started; /* workers running, the caller not included */
   int entered; /* calls of bayloom_enter without their bayloom_leave */
-  Job job;     /* this and the shares: written while the gate is closed and no thread is inside */
-  Share shares[BAYLOOM_MAX_THREADS];
+  /* The loops that run at the same time: written while the gate is closed and no thread inside. */
+  Job jobs[BAYLOOM_MAX_LOOPS];
+  int job_count;
+  int job_shares;
   _Alignas(64) atomic_uint_fast64_t gate;
   _Alignas(64) atomic_int sleepers;
   atomic_bool stop;
@@ -85,35 +87,58 @@ static int DefaultThreads(void) {
   return CPU_COUNT(&allowed);
 }
 
-static void RunShare(const Job* job, Share* share, int32_t worker) {
+static void RunShare(Job* job, int of, int32_t worker) {
+  const bayloom_loop loop = job->loop;
+  const int64_t chunk = job->chunk;
+  Share* const share = &job->shares[of];
   while (atomic_load_explicit(&share->next, memory_order_relaxed) < share->end) {
-    const int64_t begin = atomic_fetch_add_explicit(&share->next, job->chunk, memory_order_relaxed);
+    const int64_t begin = atomic_fetch_add_explicit(&share->next, chunk, memory_order_relaxed);
     const int64_t rest = share->end - begin;
     if (rest <= 0) break;
-    job->body(job->context, begin, begin + (rest < job->chunk ? rest : job->chunk), worker);
+    loop.body(loop.context, begin, begin + (rest < chunk ? rest : chunk), worker);
   }
 }
 
+/* The thread's own shares of all loops, then what is left of others' shares. */
 static void RunChunks(int32_t worker) {
-  const Job job = pool.job;
   inside_loop = true;
-  for (int i = 0; i < job.shares; ++i) {
-    RunShare(&job, &pool.shares[(worker + i) % job.shares], worker);
+  for (int i = 0; i < pool.job_shares; ++i) {
+    const int of = (worker + i) % pool.job_shares;
+    for (int j = 0; j < pool.job_count; ++j) RunShare(&pool.jobs[j], of, worker);
   }
   inside_loop = false;
 }
 
-/* Divides a loop evenly among all threads, each share to be taken in chunks. */
-static void DivideLoop(int64_t extent, bayloom_loop_body body, void* context) {
-  const int shares = pool.wanted;
+/* Divides a loop evenly among all threads, each share to be taken in chunks. Threads from number
+ * `first` on take one iteration more, until all have been given out; the thread after these is
+ * returned. */
+static int DivideLoop(Job* job, const bayloom_loop* loop, int first) {
+  const int shares = pool.job_shares;
+  const int64_t extent = loop->extent > 0 ? loop->extent : 0;
   const int64_t chunks = (int64_t)shares * kChunksPerThread;
-  pool.job = (Job){body, context, extent < chunks ? 1 : extent / chunks, shares};
+  const int more = (int)(extent % shares);
+  job->loop = *loop;
+  job->chunk = extent < chunks ? 1 : extent / chunks;
   int64_t begin = 0;
   for (int i = 0; i < shares; ++i) {
-    const int64_t end = begin + extent / shares + (i < extent % shares);
-    atomic_store_explicit(&pool.shares[i].next, begin, memory_order_relaxed);
-    pool.shares[i].end = end;
+    const int64_t end = begin + extent / shares + ((i + shares - first) % shares < more);
+    atomic_store_explicit(&job->shares[i].next, begin, memory_order_relaxed);
+    job->shares[i].end = end;
     begin = end;
+  }
+  return (first + more) % shares;
+}
+
+static void DivideLoops(int count, const bayloom_loop* loops) {
+  pool.job_count = count;
+  pool.job_shares = pool.wanted;
+  int first = 0;
+  for (int j = 0; j < count; ++j) first = DivideLoop(&pool.jobs[j], &loops[j], first);
+}
+
+static void RunInThisThread(int count, const bayloom_loop* loops) {
+  for (int j = 0; j < count; ++j) {
+    if (loops[j].extent > 0) loops[j].body(loops[j].context, 0, loops[j].extent, 0);
   }
 }
 
@@ -270,18 +295,24 @@ unsigned bayloom_process(void) {
 }
 
 void bayloom_parallel_for(int64_t extent, bayloom_loop_body body, void* context) {
-  if (extent <= 0) return;
-  if (extent == 1 || inside_loop || pthread_mutex_trylock(&pool.user) != 0) {
-    body(context, 0, extent, 0);
+  const bayloom_loop loop = {extent, body, context};
+  bayloom_parallel_loops(1, &loop);
+}
+
+void bayloom_parallel_loops(int count, const bayloom_loop* loops) {
+  int64_t iterations = 0;
+  for (int j = 0; j < count; ++j) iterations += loops[j].extent > 0 ? loops[j].extent : 0;
+  if (iterations <= 1 || inside_loop || pthread_mutex_trylock(&pool.user) != 0) {
+    RunInThisThread(count, loops);
     return;
   }
   if (pool.started != pool.wanted - 1) StartWorkers();
   if (pool.wanted == 1) {
     pthread_mutex_unlock(&pool.user);
-    body(context, 0, extent, 0);
+    RunInThisThread(count, loops);
     return;
   }
-  DivideLoop(extent, body, context);
+  DivideLoops(count, loops);
   const uint64_t serial = atomic_load_explicit(&pool.gate, memory_order_relaxed) / kSerialStep + 1;
   atomic_store(&pool.gate, serial * kSerialStep | kOpen);
   if (atomic_load(&pool.sleepers) > 0) WakeSleepers();
@@ -293,4 +324,29 @@ void bayloom_parallel_for(int64_t extent, bayloom_loop_body body, void* context)
     if (spins % kSpinsPerYield == 0) sched_yield(); /* the worker may need this processor */
   }
   pthread_mutex_unlock(&pool.user);
+}
+
+static void RunStep(const bayloom_kernel_call* calls, int count, int step) {
+  bayloom_loop loops[BAYLOOM_MAX_LOOPS];
+  int loop_count = 0;
+  for (int c = 0; c < count; ++c) {
+    if (step >= calls[c].step_count) continue;
+    const bayloom_kernel_step* const own = &calls[c].steps[step];
+    loops[loop_count++] = (bayloom_loop){own->extent, own->body, (void*)&calls[c]};
+  }
+  bayloom_parallel_loops(loop_count, loops);
+}
+
+void bayloom_run_together(int count, const bayloom_kernel_call* calls) {
+  int steps = 0;
+  for (int c = 0; c < count; ++c) {
+    if (calls[c].step_count > steps) steps = calls[c].step_count;
+  }
+  if (bayloom_threads() > 1) {
+    for (int step = 0; step < steps; ++step) RunStep(calls, count, step);
+    return;
+  }
+  for (int c = 0; c < count; ++c) {
+    for (int step = 0; step < calls[c].step_count; ++step) RunStep(&calls[c], 1, step);
+  }
 }

@@ -25,6 +25,39 @@ typedef void (*bayloom_loop_body)(void* context, int64_t begin, int64_t end, int
  * or while another thread uses the pool, runs the whole loop in the calling thread as worker 0. */
 void bayloom_parallel_for(int64_t extent, bayloom_loop_body body, void* context);
 
+#define BAYLOOM_MAX_LOOPS 8
+
+/* A loop, as bayloom_parallel_for takes it. */
+typedef struct {
+  int64_t extent;
+  bayloom_loop_body body;
+  void* context;
+} bayloom_loop;
+
+/* Runs all of at most BAYLOOM_MAX_LOOPS loops, in chunks, and returns when they are done. No loop
+ * may depend on another: a thread goes on to the next one without waiting for those that are still
+ * in the one before. Otherwise as bayloom_parallel_for. */
+void bayloom_parallel_loops(int count, const bayloom_loop* loops);
+
+/* A part of a kernel, which begins when the part before it has ended: a loop whose body's context
+ * is the bayloom_kernel_call. */
+typedef struct {
+  int64_t extent;
+  bayloom_loop_body body;
+} bayloom_kernel_step;
+
+typedef struct {
+  void* const* parameters; /* this and the workspace: what the kernel's bodies read */
+  void* workspace;         /* no other kernel's that runs at the same time */
+  const bayloom_kernel_step* steps;
+  int step_count;
+} bayloom_kernel_call;
+
+/* Runs at most BAYLOOM_MAX_LOOPS kernels that do not depend on each other side by side: the first
+ * steps of all, then the second ones, and so on. Where loops run in the calling thread, one kernel
+ * after the other. */
+void bayloom_run_together(int count, const bayloom_kernel_call* calls);
+
 #define BAYLOOM_MAX_THREADS 256
 
 /* Sets the number of threads, the caller included, which is brought between 1 and

@@ -58,7 +58,7 @@ target::Target AArch64Target(const std::string& name, int) {
 }
 
 Result<KernelObject> CompileProgram(const tensor::Program&, const target::Target&,
-                                    const std::string&) {
+                                    const std::string&, KernelForm) {
   return Refusal();
 }
 

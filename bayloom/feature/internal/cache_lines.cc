@@ -3,7 +3,11 @@
 
 #include "bayloom/feature/internal/cache_lines.h"
 
-#include <cmath>
+#include <algorithm>
+#include <cstdlib>
+#include <iterator>
+#include <limits>
+#include <map>
 #include <optional>
 
 #include "bayloom/tensor/access.h"
@@ -13,28 +17,99 @@ namespace {
 
 constexpr double kElementBytes = 4;
 
-/// Bytes the accesses touch while the free digits run; of whole lines if wanted.
-double TouchedBytes(const tensor::Program& program, const std::vector<tensor::Access>& accesses,
-                    const std::vector<bool>& free, bool whole_lines) {
-  double bytes = 0;
-  for (const tensor::Access& access : accesses) {
-    double touched = kElementBytes;
-    const size_t dimensions = access.indices.size();
-    for (size_t i = 0; i < dimensions; ++i) {
-      const std::optional<tensor::Affine>& index = access.indices[dimensions - 1 - i];
-      if (index) {
-        touched *= static_cast<double>(tensor::RangeOf(program, *index, free).extent());
-      }
-      if (i == 0 && whole_lines && program.buffers[access.buffer].layout.empty()) {
-        touched = std::max(touched, target::kLineBytes);
+/// Bytes that a block touches while the loops around it are taken in, innermost first.
+class LineCounter {
+ public:
+  LineCounter(const tensor::Program& program, tensor::BlockId block, const BufferPlaces* places)
+      : program_(program),
+        places_(places),
+        accesses_(tensor::AccessesOf(program, block)),
+        output_(program.blocks[block].output),
+        extents_(program.digit_extents.size(), 1) {
+    if (!places_) return;
+    for (tensor::Access& access : accesses_) {
+      const std::optional<tensor::Allocation>& allocation = places_->Of(access.buffer).allocation;
+      if (!allocation) continue;
+      for (size_t d = 0; d < access.indices.size(); ++d) {
+        if (access.indices[d]) access.indices[d]->Add(allocation->origin[d], -1);
       }
     }
-    bytes += touched;
   }
-  return bytes;
-}
+
+  /// So many more steps of the loop.
+  void Take(const LoopPart& part) {
+    int64_t& steps = steps_.try_emplace(part.loop, 1).first->second;
+    int64_t left = steps *= part.steps;
+    const std::vector<tensor::DigitId>& digits = program_.loops[part.loop].digits;
+    for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit) {
+      extents_[*digit] = std::max<int64_t>(std::min(program_.digit_extents[*digit], left), 1);
+      left = (left + extents_[*digit] - 1) / extents_[*digit];
+    }
+  }
+
+  /// Without the block's output where that is in registers.
+  double Count(bool output_in_registers) const {
+    double bytes = 0;
+    for (const tensor::Access& access : accesses_) {
+      if (output_in_registers && access.buffer == output_) continue;
+      const bool has_layout = !program_.buffers[access.buffer].layout.empty();
+      bytes += places_ && !has_layout ? OfLines(access) : OfElements(access);
+    }
+    return bytes;
+  }
+
+ private:
+  double OfElements(const tensor::Access& access) const {
+    double touched = kElementBytes;
+    for (const std::optional<tensor::Affine>& index : access.indices) {
+      if (index) touched *= static_cast<double>(ExtentOf(*index));
+    }
+    return touched;
+  }
+
+  /// Pieces that are contiguous in memory take whole lines.
+  double OfLines(const tensor::Access& access) const {
+    const BufferPlaces::Place& place = places_->Of(access.buffer);
+    double piece = tensor::ByteSize(program_.buffers[access.buffer].dtype), pieces = 1;
+    bool contiguous = true;
+    for (size_t d = access.indices.size(); d-- > 0;) {
+      const auto size = static_cast<double>(place.shape[d]);
+      const double extent =
+          access.indices[d] ? std::min(size, static_cast<double>(ExtentOf(*access.indices[d]))) : 1;
+      (contiguous ? piece : pieces) *= extent;
+      contiguous = contiguous && extent == size;
+    }
+    return pieces * std::max(piece, target::kLineBytes);
+  }
+
+  int64_t ExtentOf(const tensor::Affine& index) const {
+    int64_t extent = 1;
+    for (const tensor::Affine::Term& term : index.terms) {
+      extent += std::abs(term.coefficient) * (extents_[term.digit] - 1);
+    }
+    return extent;
+  }
+
+  const tensor::Program& program_;
+  const BufferPlaces* places_;
+  std::vector<tensor::Access> accesses_;
+  tensor::BufferId output_;
+  std::vector<int64_t> extents_;             ///< of each digit, as far as it runs
+  std::map<tensor::LoopId, int64_t> steps_;  ///< that were taken
+};
 
 }  // namespace
+
+std::vector<Cache> CachesOf(const target::MachineModel& machine, double busy) {
+  std::vector<Cache> caches;
+  double reached = 0;  // from the caches before; loads pay for what the first one holds
+  for (size_t i = 0; i + 1 < machine.levels.size(); ++i) {
+    const double line = machine.levels[i + 1].line.PerThread(busy);
+    caches.push_back({static_cast<double>(machine.levels[i].bytes), std::max(line - reached, 0.0)});
+    reached = std::max(line, reached);
+  }
+  return caches;
+}
 
 std::vector<Cache> CachesOf(const target::MachineModel& machine, const EstimateWeights& weights,
                             double busy) {
@@ -50,26 +125,37 @@ std::vector<Cache> CachesOf(const target::MachineModel& machine, const EstimateW
   return caches;
 }
 
+std::vector<LoopPart> WholeLoops(const tensor::Program& program,
+                                 const std::vector<tensor::LoopId>& loops) {
+  std::vector<LoopPart> parts;
+  for (tensor::LoopId loop : loops) parts.push_back({loop, program.ExtentOf(loop)});
+  return parts;
+}
+
 double LineSeconds(const tensor::Program& program, tensor::BlockId block,
-                   const std::vector<tensor::LoopId>& loops, double iterations,
-                   const std::vector<Cache>& caches, bool whole_lines) {
-  const std::vector<tensor::Access> accesses = tensor::AccessesOf(program, block);
-  std::vector<bool> free(program.digit_extents.size(), false);
-  double touched = TouchedBytes(program, accesses, free, whole_lines);
-  double runs = iterations;
+                   const std::vector<LoopPart>& parts, const std::vector<Cache>& caches,
+                   const BufferPlaces* places) {
+  LineCounter lines(program, block, places);
+  double runs = 1;
+  for (const LoopPart& part : parts) runs *= static_cast<double>(part.steps);
+  double touched = lines.Count(!parts.empty() && parts.back().in_registers);
   double seconds = 0;
   size_t level = 0;
-  for (auto loop = loops.rbegin(); loop != loops.rend() && level < caches.size(); ++loop) {
-    for (tensor::DigitId digit : program.loops[*loop].digits) free[digit] = true;
-    const double wider = TouchedBytes(program, accesses, free, whole_lines);
+  for (auto part = parts.rbegin(); part != parts.rend() && level < caches.size(); ++part) {
+    lines.Take(*part);
+    const double wider = lines.Count(part->in_registers);
     while (level < caches.size() && wider > caches[level].bytes) {
       seconds += caches[level++].line_seconds * touched * runs / target::kLineBytes;
     }
-    touched = wider;
-    runs /= static_cast<double>(program.ExtentOf(*loop));
+    const bool leaves_registers =
+        part->in_registers && (std::next(part) == parts.rend() || !std::next(part)->in_registers);
+    touched = leaves_registers ? lines.Count(false) : wider;
+    runs /= static_cast<double>(part->steps);
   }
-  while (level < caches.size())
-    seconds += caches[level++].line_seconds * touched * runs / target::kLineBytes;
+  const double resident = places ? places->Bytes() : std::numeric_limits<double>::infinity();
+  for (; level < caches.size() && resident > caches[level].bytes; ++level) {
+    seconds += caches[level].line_seconds * touched * runs / target::kLineBytes;
+  }
   return seconds;
 }
 

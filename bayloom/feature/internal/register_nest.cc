@@ -69,13 +69,14 @@ bool CombinesExactTypes(tensor::DType dtype) {
 
 /// Whether the loop has one digit, along which something is read contiguously and nothing else in
 /// another way (codegen/internal/emit/fold_plan.h).
-bool RunsAlongMemory(const tensor::Program& program, tensor::BlockId block, tensor::LoopId loop) {
+bool RunsAlongMemory(const tensor::Program& program, tensor::BlockId block, tensor::LoopId loop,
+                     const BufferPlaces& places) {
   std::vector<tensor::DigitId> digits = program.loops[loop].digits;
   std::erase_if(digits, [&](tensor::DigitId digit) { return program.digit_extents[digit] == 1; });
   if (digits.size() != 1) return false;
   bool along = false;
   for (const tensor::Access& access : tensor::AccessesOf(program, block)) {
-    const auto place = tensor::LinearOffset(program, access, /*allocation=*/nullptr);
+    const auto place = places.OffsetOf(program, access);
     if (!place) return false;
     const int64_t step = place->CoefficientOf(digits[0]);
     if (step != 0 && (step != 1 || access.is_write)) return false;
@@ -85,7 +86,8 @@ bool RunsAlongMemory(const tensor::Program& program, tensor::BlockId block, tens
 }
 
 /// Takes the innermost reduction loop into the lanes where generated code does so.
-void FoldReduction(const tensor::Program& program, tensor::BlockId id, RegisterNest& nest) {
+void FoldReduction(const tensor::Program& program, tensor::BlockId id, const BufferPlaces& places,
+                   RegisterNest& nest) {
   const tensor::DType dtype = program.buffers[program.blocks[id].output].dtype;
   if (nest.reduction.empty() || !nest.vectorized.empty() || nest.at_once > 1 ||
       !CombinesExactTypes(dtype)) {
@@ -93,7 +95,7 @@ void FoldReduction(const tensor::Program& program, tensor::BlockId id, RegisterN
   }
   const tensor::LoopId loop = nest.reduction.back();
   const auto extent = static_cast<double>(program.ExtentOf(loop));
-  if (nest.width == 1 || extent < nest.width || !RunsAlongMemory(program, id, loop)) return;
+  if (nest.width == 1 || extent < nest.width || !RunsAlongMemory(program, id, loop, places)) return;
   nest.folds = true;
   nest.vectorized = {loop};
   nest.lanes = extent;
@@ -103,7 +105,7 @@ void FoldReduction(const tensor::Program& program, tensor::BlockId id, RegisterN
 }  // namespace
 
 RegisterNest RegisterNestOf(const tensor::Program& program, tensor::BlockId id,
-                            const std::vector<tensor::LoopId>& loops,
+                            const std::vector<tensor::LoopId>& loops, const BufferPlaces& places,
                             const target::MachineModel& machine) {
   const tensor::Block& block = program.blocks[id];
   RegisterNest nest;
@@ -159,7 +161,7 @@ RegisterNest RegisterNestOf(const tensor::Program& program, tensor::BlockId id,
       loop.taken = loop.steps;
     }
   }
-  if (nest.in_registers) FoldReduction(program, id, nest);
+  if (nest.in_registers) FoldReduction(program, id, places, nest);
   return nest;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "bayloom/feature/internal/touched_memory.h"
 #include "bayloom/target/machine_model.h"
 #include "bayloom/tensor/program.h"
 
@@ -42,7 +43,7 @@ struct RegisterNest {
 
 /// `loops` are those around the block, outermost first; registers are the machine's.
 RegisterNest RegisterNestOf(const tensor::Program& program, tensor::BlockId block,
-                            const std::vector<tensor::LoopId>& loops,
+                            const std::vector<tensor::LoopId>& loops, const BufferPlaces& places,
                             const target::MachineModel& machine);
 
 }  // namespace bayloom::feature

@@ -25,7 +25,14 @@ BufferPlaces::BufferPlaces(const tensor::Program& program) : places_(program.buf
       place.strides[d] = place.elements;
       place.elements *= place.shape[d];
     }
+    bytes_ += static_cast<double>(place.elements * tensor::ByteSize(buffer.dtype));
   }
+}
+
+std::optional<tensor::Affine> BufferPlaces::OffsetOf(const tensor::Program& program,
+                                                     const tensor::Access& access) const {
+  const std::optional<tensor::Allocation>& allocation = Of(access.buffer).allocation;
+  return tensor::LinearOffset(program, access, allocation ? &*allocation : nullptr);
 }
 
 const std::vector<BufferTouch>& TouchAnalysis::Analyze(tensor::BlockId block,

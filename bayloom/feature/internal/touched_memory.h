@@ -24,9 +24,15 @@ class BufferPlaces {
     std::optional<tensor::Allocation> allocation;  ///< intermediates only
   };
   const Place& Of(tensor::BufferId buffer) const { return places_[buffer]; }
+  /// The access's place in its buffer's memory, in elements; nullopt where it is not affine.
+  std::optional<tensor::Affine> OffsetOf(const tensor::Program& program,
+                                         const tensor::Access& access) const;
+  /// Of all of them together.
+  double Bytes() const { return bytes_; }
 
  private:
   std::vector<Place> places_;
+  double bytes_ = 0;
 };
 
 /// How a block touches one buffer.

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "bayloom/graph/internal/c_names.h"
 #include "bayloom/graph/internal/gpu_network.h"
 
@@ -76,6 +78,10 @@ std::string ImageFile(size_t variant, size_t kernel) {
 
 std::string GpuTables(const CompiledVariant& compiled, size_t variant, int64_t constant_bytes) {
   std::string source = KernelTable(compiled, variant), plans;
+  int64_t workspace_bytes = 0;
+  for (const codegen::KernelObject& kernel : compiled.kernels) {
+    workspace_bytes = std::max(workspace_bytes, kernel.shared_workspace_bytes);
+  }
   for (size_t shape = 0; shape < compiled.plans.size(); ++shape) {
     const NetworkPlan& plan = compiled.plans[shape];
     source += CallTable(plan, variant, shape);
@@ -89,7 +95,7 @@ std::string GpuTables(const CompiledVariant& compiled, size_t variant, int64_t c
                       "kKernels{0}, {5}, bayloom_constants, {6}, {7}, kPlans{0}}};\n",
                       variant, CString(compiled.target.cpu), compiled.plans[0].input_bytes.size(),
                       compiled.plans[0].output_bytes.size(), compiled.kernels.size(),
-                      compiled.shared_workspace_bytes, constant_bytes, compiled.plans.size());
+                      workspace_bytes, constant_bytes, compiled.plans.size());
 }
 
 std::string ImagesAssembly(const CompiledVariant& compiled, size_t variant) {

@@ -38,6 +38,7 @@ constexpr char kHead[] = R"(#include "{name}.h"
 #include <string.h>
 
 #include "bayloom_model.h"
+#include "bayloom_runtime.h"
 
 extern const char bayloom_constants[];
 
@@ -97,30 +98,98 @@ std::string List(const std::vector<int64_t>& values) {
   return text + "0";
 }
 
-std::string DeclareKernels(const CompiledVariant& compiled, size_t variant) {
+/// The kernel's function, and a table of its steps if it has them.
+std::string DeclareKernel(const codegen::KernelObject& kernel) {
+  std::string source =
+      fmt::format("void {}(void* const* parameters, void* workspace);\n", kernel.symbol);
+  if (kernel.steps.empty()) return source;
+  std::string table;
+  for (const codegen::KernelStep& step : kernel.steps) {
+    source += fmt::format("void {}(void* context, int64_t begin, int64_t end, int32_t worker);\n",
+                          step.symbol);
+    table += fmt::format("{{{}, {}}}, ", step.extent, step.symbol);
+  }
+  return source + fmt::format("static const bayloom_kernel_step {}_steps[] = {{{}}};\n",
+                              kernel.symbol, table);
+}
+
+std::string DeclareKernels(const CompiledVariant& compiled) {
   std::set<int> kernels;
   for (const NetworkPlan& plan : compiled.plans) {
     for (const PlannedCall& call : plan.calls) kernels.insert(call.task);
   }
   std::string source;
-  for (const int kernel : kernels) {
-    source += fmt::format("void {}{}(void* const* parameters, void* workspace);\n",
-                          KernelPrefix(variant), kernel);
-  }
+  for (const int kernel : kernels) source += DeclareKernel(compiled.kernels[kernel]);
   return source;
 }
 
+/// The workspaces of kernels that run at the same time lie one behind the other.
+struct WorkspaceBytes {
+  int64_t shared = 0, worker = 0;
+
+  /// The same for one kernel more.
+  WorkspaceBytes Behind(const codegen::KernelObject& kernel) const {
+    return {shared + codegen::AlignUp(kernel.shared_workspace_bytes),
+            worker + codegen::AlignUp(kernel.worker_workspace_bytes)};
+  }
+};
+
+/// What every round of the variant finds enough.
+WorkspaceBytes LargestWorkspace(const CompiledVariant& compiled) {
+  WorkspaceBytes largest;
+  for (const NetworkPlan& plan : compiled.plans) {
+    for (const std::vector<int>& round : plan.rounds) {
+      WorkspaceBytes bytes;
+      for (int call : round) bytes = bytes.Behind(compiled.kernels[plan.calls[call].task]);
+      largest = {std::max(largest.shared, bytes.shared), std::max(largest.worker, bytes.worker)};
+    }
+  }
+  return largest;
+}
+
+std::string Parameters(const PlannedCall& call, const std::string& name) {
+  std::string source = fmt::format("    void* const {}[] = {{", name);
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    source += (i > 0 ? ", " : "") + Address(call.arguments[i]);
+  }
+  return source + "};\n";
+}
+
+std::string RunCall(const CompiledVariant& compiled, const PlannedCall& call) {
+  return fmt::format("  {{\n{}    {}(parameters, workspace);\n  }}\n",
+                     Parameters(call, "parameters"), compiled.kernels[call.task].symbol);
+}
+
+/// Runs the calls of a round side by side.
+std::string RunRound(const CompiledVariant& compiled, const NetworkPlan& plan,
+                     const std::vector<int>& round) {
+  std::string parameters, calls;
+  WorkspaceBytes before;
+  for (size_t i = 0; i < round.size(); ++i) {
+    const PlannedCall& call = plan.calls[round[i]];
+    const codegen::KernelObject& kernel = compiled.kernels[call.task];
+    parameters += Parameters(call, fmt::format("parameters{}", i));
+    calls += fmt::format(
+        "        {{parameters{}, (char*)workspace + {} + {} * (int64_t)bayloom_threads(), "
+        "{}_steps, "
+        "{}}},\n",
+        i, before.shared, before.worker, kernel.symbol, kernel.steps.size());
+    before = before.Behind(kernel);
+  }
+  return fmt::format(
+      "  {{\n{}    const bayloom_kernel_call calls[] = {{\n{}    }};\n    bayloom_run_together({}, "
+      "calls);\n  }}\n",
+      parameters, calls, round.size());
+}
+
 /// The function that runs a variant's kernels for one shape.
-std::string RunFunction(const NetworkPlan& plan, size_t variant, size_t shape) {
+std::string RunFunction(const CompiledVariant& compiled, size_t variant, size_t shape) {
+  const NetworkPlan& plan = compiled.plans[shape];
   std::string source =
       fmt::format(kRunHead, fmt::arg("variant", variant), fmt::arg("shape", shape));
-  for (const PlannedCall& call : plan.calls) {
-    source += "  {\n    void* const parameters[] = {";
-    for (size_t i = 0; i < call.arguments.size(); ++i) {
-      source += (i > 0 ? ", " : "") + Address(call.arguments[i]);
-    }
-    source += fmt::format("}};\n    {}{}(parameters, workspace);\n  }}\n", KernelPrefix(variant),
-                          call.task);
+  for (const std::vector<int>& round : plan.rounds) {
+    source += round.size() == 1 ? RunCall(compiled, plan.calls[round[0]])
+                                : RunRound(compiled, plan, round);
   }
   for (const PlannedCopy& copy : plan.copies) {
     source +=
@@ -131,9 +200,9 @@ std::string RunFunction(const NetworkPlan& plan, size_t variant, size_t shape) {
 
 /// The functions of a variant, one per shape, and their table.
 std::string RunFunctions(const CompiledVariant& compiled, size_t variant) {
-  std::string source = DeclareKernels(compiled, variant), table;
+  std::string source = DeclareKernels(compiled), table;
   for (size_t shape = 0; shape < compiled.plans.size(); ++shape) {
-    source += RunFunction(compiled.plans[shape], variant, shape);
+    source += RunFunction(compiled, variant, shape);
     table += fmt::format("Run{}_{}, ", variant, shape);
   }
   return source + fmt::format("static const bayloom_run kRuns{}[] = {{{}}};\n", variant, table);
@@ -180,10 +249,11 @@ std::string PackageSource(std::span<const CompiledVariant> variants, const std::
       continue;
     }
     source += RunFunctions(variant, v);
-    table += fmt::format(
-        "    {{{}, \"{}\", {}, {}, {}, kRuns{}, NULL, NULL}},\n", CString(variant.target.name),
-        fmt::join(codegen::RequiredFeatures(variant.target), ","), LargestArena(variant),
-        variant.shared_workspace_bytes, variant.worker_workspace_bytes, v);
+    const WorkspaceBytes workspace = LargestWorkspace(variant);
+    table += fmt::format("    {{{}, \"{}\", {}, {}, {}, kRuns{}, NULL, NULL}},\n",
+                         CString(variant.target.name),
+                         fmt::join(codegen::RequiredFeatures(variant.target), ","),
+                         LargestArena(variant), workspace.shared, workspace.worker, v);
   }
   return source +
          fmt::format(kTail, fmt::arg("name", name), fmt::arg("shapes", shapes),

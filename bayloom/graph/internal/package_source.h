@@ -21,12 +21,10 @@ namespace bayloom::graph {
 
 /// The code for one target, compiled.
 struct CompiledVariant {
-  target::Target target;               ///< as it is shipped (codegen/cpu_features.h)
-  std::vector<NetworkPlan> plans;      ///< one per shape; constants at positions in the package's,
-                                       ///< PlannedCall::task is the number of a kernel
-  int64_t shared_workspace_bytes = 0;  ///< of the kernel that needs most
-  int64_t worker_workspace_bytes = 0;
-  std::vector<codegen::KernelObject> kernels;  ///< of GPUs only
+  target::Target target;           ///< as it is shipped (codegen/cpu_features.h)
+  std::vector<NetworkPlan> plans;  ///< one per shape; constants at positions in the package's,
+                                   ///< PlannedCall::task is the number of a kernel
+  std::vector<codegen::KernelObject> kernels;  ///< those of processors without their code
 
   bool IsForGpu() const { return target.kind() == target::TargetKind::kNvidiaGpu; }
 };

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <utility>
 
 #include "bayloom/base/result.h"
 #include "bayloom/mapspace/adapt_mapping.h"
+#include "bayloom/mapspace/internal/rounded_rank.h"
 
 namespace bayloom::mapspace {
 namespace {
@@ -18,15 +20,21 @@ struct RatedSplit {
   std::unique_ptr<CoreModel> model;
   std::unique_ptr<Mapspace> mapspace;
   std::optional<Mapping> mapping;
-  double value = std::numeric_limits<double>::infinity();
+  std::pair<int64_t, double> rank = {std::numeric_limits<int64_t>::max(), 0};
 };
+
+/// Less is better; of equal values, by what breaks ties.
+std::pair<int64_t, double> RankOf(const CoreCost& cost, MapObjective objective) {
+  return {RoundedRank(CoreModel::ValueOf(cost, objective)),
+          CoreModel::ValueOf(cost, TieBreakOf(objective))};
+}
 
 /// Takes over a mapping that is better.
 void Offer(const Mapping& mapping, MapObjective objective, RatedSplit& split) {
-  const double value = CoreModel::ValueOf(split.model->Evaluate(mapping), objective);
-  if (value >= split.value) return;
+  const auto rank = RankOf(split.model->Evaluate(mapping), objective);
+  if (rank >= split.rank) return;
   split.mapping = mapping;
-  split.value = value;
+  split.rank = rank;
 }
 
 /// Nullopt where the constraints' factors do not divide the parts' bounds. (That they name what is
@@ -70,14 +78,14 @@ CoreMapping MapOntoCores(const Problem& problem, const Architecture& architectur
   const CoreModel whole(problem, architecture, network, {}, options.counting);
   CoreMapping best = {
       .split = {}, .part = problem, .mapping = single, .cost = whole.Evaluate(single)};
-  double least = CoreModel::ValueOf(best.cost, objective);
+  auto least = RankOf(best.cost, objective);
   std::vector<RatedSplit> splits;
   for (const CoreSplit& split : SplitsOver(problem, network.CoreCount())) {
     std::optional<RatedSplit> rated =
         Rate(model_of(split), problem, constraints, single, objective);
     if (rated) splits.push_back(*std::move(rated));
   }
-  std::ranges::stable_sort(splits, {}, &RatedSplit::value);
+  std::ranges::stable_sort(splits, {}, &RatedSplit::rank);
   if (std::ssize(splits) > options.max_searched) {
     splits.erase(splits.begin() + options.max_searched, splits.end());
   }
@@ -88,8 +96,8 @@ CoreMapping MapOntoCores(const Problem& problem, const Architecture& architectur
   }
   for (RatedSplit& split : splits) {
     if (!options.search.budget.stop()) Search(each, split);
-    if (!split.mapping || split.value >= least) continue;
-    least = split.value;
+    if (!split.mapping || split.rank >= least) continue;
+    least = split.rank;
     best = {.split = split.model->split(),
             .part = split.model->part().problem(),
             .mapping = *split.mapping,

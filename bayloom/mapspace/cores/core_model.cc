@@ -174,7 +174,9 @@ std::unique_ptr<trial::Evaluator<Mapping>> MakeCoreEvaluator(const CoreModel& mo
           return trial::Outcome::Infeasible(trial::Verdict::kMemory,
                                             model.part().CheckFit(mapping).error().message);
         }
-        return trial::Outcome::Feasible(CoreModel::ValueOf(model.Evaluate(mapping), objective));
+        const CoreCost cost = model.Evaluate(mapping);
+        return FeasibleWithTieBreak(CoreModel::ValueOf(cost, objective), objective,
+                                    CoreModel::ValueOf(cost, TieBreakOf(objective)));
       });
 }
 

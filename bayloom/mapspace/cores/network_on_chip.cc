@@ -37,6 +37,11 @@ std::string NetworkOnChip::Describe() const {
   return text;
 }
 
+int NetworkOnChip::CoreAlong(int place) const {
+  const int64_t row = place / columns, along = place % columns;
+  return static_cast<int>(row * columns + (row % 2 == 0 ? along : columns - 1 - along));
+}
+
 NetworkOnChip ParseNetworkOnChip(std::string_view text) {
   base::Shorthand line("network on chip", text);
   NetworkOnChip network;
@@ -70,21 +75,23 @@ int NetworkTraffic::Link(int64_t column, int64_t row, Direction direction) const
   return static_cast<int>(4 * (row * network_.columns + column)) + direction;
 }
 
-std::vector<int> NetworkTraffic::Route(int core, bool to_memory) const {
+std::vector<int> NetworkTraffic::Route(int from, int to) const {
+  if (from == to) return {};
+  if (network_.topology == NetworkOnChip::Topology::kBus) return {0};
+  int64_t column = from % network_.columns, row = from / network_.columns;
+  const int64_t to_column = to % network_.columns, to_row = to / network_.columns;
+  std::vector<int> links;
+  for (; column < to_column; ++column) links.push_back(Link(column, row, kEast));
+  for (; column > to_column; --column) links.push_back(Link(column, row, kWest));
+  for (; row < to_row; ++row) links.push_back(Link(column, row, kSouth));
+  for (; row > to_row; --row) links.push_back(Link(column, row, kNorth));
+  return links;
+}
+
+std::vector<int> NetworkTraffic::MemoryRoute(int core, bool to_memory) const {
   if (network_.CoreCount() == 1) return {};
   if (network_.topology == NetworkOnChip::Topology::kBus) return {0};
-  const int64_t column = core % network_.columns, row = core / network_.columns;
-  std::vector<int> links;
-  // Along the row first: away that of the memory, back that of the core.
-  const int64_t along = to_memory ? row : 0;
-  for (int64_t x = 0; x < column; ++x) {
-    links.push_back(to_memory ? Link(x + 1, along, kWest) : Link(x, along, kEast));
-  }
-  const int64_t across = to_memory ? 0 : column;
-  for (int64_t y = 0; y < row; ++y) {
-    links.push_back(to_memory ? Link(across, y + 1, kNorth) : Link(across, y, kSouth));
-  }
-  return links;
+  return to_memory ? Route(core, 0) : Route(0, core);
 }
 
 void NetworkTraffic::Pass(std::vector<int> links, double words) {
@@ -98,7 +105,7 @@ void NetworkTraffic::Pass(std::vector<int> links, double words) {
 void NetworkTraffic::FromMemory(std::span<const int> cores, double words) {
   std::vector<int> links;
   for (const int core : cores) {
-    const std::vector<int> route = Route(core, false);
+    const std::vector<int> route = MemoryRoute(core, false);
     links.insert(links.end(), route.begin(), route.end());
   }
   Pass(std::move(links), words);
@@ -107,9 +114,21 @@ void NetworkTraffic::FromMemory(std::span<const int> cores, double words) {
 }
 
 void NetworkTraffic::ToMemory(int core, double words) {
-  Pass(Route(core, true), words);
+  Pass(MemoryRoute(core, true), words);
   sent_ += words;
   delivered_ += words;
+}
+
+void NetworkTraffic::Between(int from, std::span<const int> to, double words) {
+  std::vector<int> links;
+  for (const int core : to) {
+    const std::vector<int> route = Route(from, core);
+    links.insert(links.end(), route.begin(), route.end());
+  }
+  Pass(std::move(links), words);
+  sent_ += words;
+  delivered_ += words * static_cast<double>(to.size());
+  between_cores_ += words * static_cast<double>(to.size());
 }
 
 double NetworkTraffic::BusiestWords() const { return std::ranges::max(passed_); }

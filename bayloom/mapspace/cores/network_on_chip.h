@@ -32,6 +32,9 @@ struct NetworkOnChip {
   double hop_energy_pj = 0;
 
   int CoreCount() const { return static_cast<int>(columns * rows); }
+  /// The cores in an order in which each is a neighbour of the one before: rows forth and back in
+  /// turns.
+  int CoreAlong(int place) const;
   /// "mesh:2x2,bandwidth=16,energy=0.5".
   std::string Describe() const;
 
@@ -47,9 +50,10 @@ struct NetworkOnChip {
 /// Throws InputError showing a line that works.
 NetworkOnChip ParseNetworkOnChip(std::string_view line);
 
-/// Words that pass a network. From the memory a word goes to several cores along the union of its
-/// routes to each, over every link once, as in Simba (Shao et al., MICRO 2019) and Stream (Symons
-/// et al., IEEE TC 2025). What the first core exchanges with the memory passes no link of a mesh.
+/// Words that pass a network. From the memory, or a core, a word goes to several cores along the
+/// union of its routes to each, over every link once, as in Simba (Shao et al., MICRO 2019) and
+/// Stream (Symons et al., IEEE TC 2025). What the first core exchanges with the memory passes no
+/// link of a mesh.
 class NetworkTraffic {
  public:
   explicit NetworkTraffic(const NetworkOnChip& network);
@@ -57,9 +61,14 @@ class NetworkTraffic {
   /// Each of these cores gets each of the words.
   void FromMemory(std::span<const int> cores, double words);
   void ToMemory(int core, double words);
+  /// From one core to each of others.
+  void Between(int from, std::span<const int> to, double words);
 
   double sent() const { return sent_; }            ///< by the memory and by cores
   double delivered() const { return delivered_; }  ///< to the memory and to cores
+  double between_cores() const {
+    return between_cores_;
+  }                                                ///< of those delivered, from core to core
   double word_hops() const { return word_hops_; }  ///< over all links
   /// Over the link that most pass.
   double BusiestWords() const;
@@ -69,14 +78,16 @@ class NetworkTraffic {
  private:
   enum Direction { kEast, kSouth, kWest, kNorth };
 
-  /// The links from the first core to another; back is the same the other way round.
-  std::vector<int> Route(int core, bool to_memory) const;
+  /// The links from one core to another: along the row, then the column.
+  std::vector<int> Route(int from, int to) const;
+  /// Those between a core and the memory.
+  std::vector<int> MemoryRoute(int core, bool to_memory) const;
   int Link(int64_t column, int64_t row, Direction direction) const;
   void Pass(std::vector<int> links, double words);
 
   NetworkOnChip network_;
   std::vector<double> passed_;  ///< words over every link
-  double sent_ = 0, delivered_ = 0, word_hops_ = 0;
+  double sent_ = 0, delivered_ = 0, between_cores_ = 0, word_hops_ = 0;
 };
 
 }  // namespace bayloom::mapspace

@@ -10,11 +10,9 @@
 #include "bayloom/mapspace/fused/home_level.h"
 
 namespace bayloom::mapspace {
-namespace {
 
-/// Divides cycles into at most `most` runs of neighbours whose largest sum is least: by dynamic
-/// programming over where the last run begins.
-std::vector<Pipeline::Stage> Divide(const std::vector<int64_t>& cycles, int most) {
+// By dynamic programming over where the last run begins.
+std::vector<Pipeline::Stage> DivideIntoStages(const std::vector<int64_t>& cycles, int most) {
   const int count = static_cast<int>(cycles.size());
   const int stages = std::min(most, count);
   std::vector<int64_t> before(count + 1, 0);
@@ -47,14 +45,12 @@ std::vector<Pipeline::Stage> Divide(const std::vector<int64_t>& cycles, int most
   return divided;
 }
 
-}  // namespace
-
 Pipeline PipelineOf(const GroupPlan& plan, const Architecture& architecture,
                     const NetworkOnChip& network) {
   Pipeline pipeline;
   std::vector<int64_t> cycles;
   for (const PlannedGroup& planned : plan.groups) cycles.push_back(planned.cost.cycles);
-  if (!cycles.empty()) pipeline.stages = Divide(cycles, network.CoreCount());
+  if (!cycles.empty()) pipeline.stages = DivideIntoStages(cycles, network.CoreCount());
   NetworkTraffic traffic(network);
   int64_t reads = 0, writes = 0;
   for (int core = 0; core < std::ssize(pipeline.stages); ++core) {

@@ -30,6 +30,10 @@ struct Pipeline {
   double network_words = 0, network_word_hops = 0;
 };
 
+/// Divides cycles, one or more, into at most `most` runs of neighbours whose largest sum is least;
+/// into no more runs than that takes.
+std::vector<Pipeline::Stage> DivideIntoStages(const std::vector<int64_t>& cycles, int most);
+
 /// The division of a plan's groups into stages whose slowest is fastest. Words that groups exchange
 /// with the outermost level pass the network; every core has the levels inside for itself.
 Pipeline PipelineOf(const GroupPlan& plan, const Architecture& architecture,

@@ -25,13 +25,15 @@ int64_t LengthAlong(const Box& box, const std::vector<int>& label, int tiled_axi
 
 Result<DepthFirstTiles> DepthFirstTiles::Make(const FusedNetwork& network, int begin, int end,
                                               const DepthFirstTiling& tiling,
-                                              bool weights_are_streamed) {
+                                              bool weights_are_streamed,
+                                              std::vector<int64_t> starts) {
   DepthFirstTiles tiles;
   tiles.network_ = &network;
   tiles.begin_ = begin;
   tiles.end_ = end;
   tiles.tiling_ = tiling;
   tiles.weights_are_streamed_ = weights_are_streamed;
+  tiles.starts_ = std::move(starts);
   tiles.parts_.resize(network.tensors.size());
   const std::vector<int64_t>& sink = network.tensors[network.operators[end - 1].output].shape;
   for (const DepthFirstTiling::Axis& axis : tiling.axes) {
@@ -52,7 +54,7 @@ Result<DepthFirstTiles> DepthFirstTiles::Make(const FusedNetwork& network, int b
   }
   if (Status labels = tiles.FindLabels(); !labels) return labels.error();
   for (int a = 0; a < std::ssize(tiling.axes); ++a) tiles.FindSides(a);
-  tiles.FindKinds();
+  tiles.kinds_ = tiles.KindsBetween(0, tiles.OuterPositions());
   return tiles;
 }
 
@@ -214,6 +216,9 @@ void DepthFirstTiles::FindSides(int tiled_axis) {
   }
   const int sink = network_->operators[end_ - 1].output;
   for (int64_t position = 0; position < positions; ++position) {
+    if (tiled_axis == 0 && std::ranges::binary_search(starts_, position)) {
+      for (Frontier& each : frontier) each.is_known = false;
+    }
     const auto side_of = [&](int tensor) -> Side& {
       return parts_[tensor].sides[tiled_axis][static_cast<size_t>(position)];
     };
@@ -246,12 +251,14 @@ void DepthFirstTiles::FindSides(int tiled_axis) {
   }
 }
 
-void DepthFirstTiles::FindKinds() {
+std::vector<DepthFirstTiles::Kind> DepthFirstTiles::KindsBetween(int64_t first,
+                                                                 int64_t last) const {
   // Along each axis, positions whose parts have equal sizes; then all combinations.
-  kinds_ = {Kind{}};
+  std::vector<Kind> kinds = {Kind{}};
   for (int a = 0; a < std::ssize(tiling_.axes); ++a) {
     std::map<std::vector<int64_t>, std::pair<int64_t, int64_t>> classes;  // first position, count
-    for (int64_t position = 0; position < Positions(a); ++position) {
+    const int64_t begin = a == 0 ? first : 0, end = a == 0 ? last : Positions(a);
+    for (int64_t position = begin; position < end; ++position) {
       std::vector<int64_t> sizes;
       for (const int tensor : used_) {
         const Side& side = parts_[tensor].sides[a][static_cast<size_t>(position)];
@@ -273,15 +280,16 @@ void DepthFirstTiles::FindKinds() {
     for (const auto& [sizes, at] : classes) along.push_back(at);
     std::ranges::sort(along);
     std::vector<Kind> combined;
-    for (const Kind& kind : kinds_) {
+    for (const Kind& kind : kinds) {
       for (const auto& [position, count] : along) {
         Kind& added = combined.emplace_back(kind);
         added.count *= count;
         added.position.push_back(position);
       }
     }
-    kinds_ = std::move(combined);
+    kinds = std::move(combined);
   }
+  return kinds;
 }
 
 std::optional<Box> DepthFirstTiles::NewBox(int tensor, std::span<const int64_t> position) const {
@@ -354,31 +362,58 @@ int64_t DepthFirstTiles::KeptWords(int tensor) const {
   return kept;
 }
 
-int64_t DepthFirstTiles::PeakWords(const Kind& kind, std::span<const int64_t> weights) const {
-  const int sink = network_->operators[end_ - 1].output;
+int64_t DepthFirstTiles::CarriedWords(int tensor, int64_t first, int64_t last) const {
+  const TensorParts& parts = parts_[tensor];
+  if (tiling_.axes.empty() || !tiling_.axes[0].is_cached) return 0;
+  for (int64_t position = first; position < last; ++position) {
+    // What is used begins later at every position: none after the first one reaches further back.
+    const Side& side = parts.sides[0][static_cast<size_t>(position)];
+    if (!side.is_needed) continue;
+    const bool follows = std::ranges::find(parts.label, 0) != parts.label.end();
+    if (!follows) return side.is_active ? 0 : WordsOf(parts.full);
+    int64_t words =
+        LengthAlong(side.need, parts.label, 0) - LengthAlong(side.fresh, parts.label, 0);
+    for (size_t x = 0; x < parts.full.size(); ++x) {
+      if (parts.label[x] != 0) words *= parts.full[x].Length();
+    }
+    return words;
+  }
+  return 0;
+}
+
+bool DepthFirstTiles::HasSharedResult() const {
+  return !tiling_.axes.empty() && std::ranges::any_of(used_, [&](int tensor) {
+    return network_->tensors[tensor].producer >= begin_ && KeepsAll(parts_[tensor], 0);
+  });
+}
+
+int64_t DepthFirstTiles::PeakWords(const Kind& kind, std::span<const int64_t> weights, int begin,
+                                   int end) const {
   const int count = end_ - begin_;
   int64_t always = 0;
   // Words that come at an operator, and those that go after it.
   std::vector<int64_t> live(static_cast<size_t>(count) + 1);
   for (const int tensor : used_) {
     const TensorParts& parts = parts_[tensor];
+    const FusedTensor& of = network_->tensors[tensor];
+    int first = end, last = -1;
+    const auto touch = [&](int op) {
+      if (op < begin || op >= end) return;
+      first = std::min(first, op);
+      last = std::max(last, op);
+    };
+    touch(of.producer);
+    for (const int consumer : of.consumers) touch(consumer);
+    if (last < 0) continue;
     always += KeptWords(tensor);
     bool keeps_all = false;
     for (int a = 0; a < std::ssize(tiling_.axes); ++a) keeps_all |= KeepsAll(parts, a);
     if (keeps_all) continue;
-    const FusedTensor& of = network_->tensors[tensor];
-    int first = of.producer, last = of.producer;
-    for (const int consumer : of.consumers) {
-      if (consumer < begin_ || consumer >= end_) continue;
-      if (first < begin_) first = consumer;
-      last = std::max(last, consumer);
-    }
-    if (tensor == sink) first = last = end_ - 1;
     const int64_t words = NewWords(tensor, kind.position);
     for (int k = first; k <= last; ++k) live[static_cast<size_t>(k - begin_)] += words;
   }
   int64_t most = 0;
-  for (int k = 0; k < count; ++k) {
+  for (int k = begin - begin_; k < end - begin_; ++k) {
     most = std::max(most, live[static_cast<size_t>(k)] + weights[static_cast<size_t>(k)]);
   }
   return always + most;

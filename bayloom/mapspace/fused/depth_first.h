@@ -43,16 +43,21 @@ class DepthFirstTiles {
  public:
   /// The operators [begin, end) of a network, which must outlive this. With
   /// `weights_are_streamed`, second operands of products that come from outside are not kept:
-  /// see GroupCost. Fails where a tensor's part would be no such box.
+  /// see GroupCost. At the positions `starts` along the outermost tiled axis another core begins,
+  /// which has nothing of what tiles before have computed. Fails where a tensor's part would be no
+  /// such box.
   static Result<DepthFirstTiles> Make(const FusedNetwork& network, int begin, int end,
                                       const DepthFirstTiling& tiling,
-                                      bool weights_are_streamed = false);
+                                      bool weights_are_streamed = false,
+                                      std::vector<int64_t> starts = {});
 
   const FusedNetwork& network() const { return *network_; }
   int begin() const { return begin_; }
   int end() const { return end_; }
   const DepthFirstTiling& tiling() const { return tiling_; }
   int64_t TileCount() const;
+  /// Positions along the outermost tiled axis; 1 without any.
+  int64_t OuterPositions() const { return tiling_.axes.empty() ? 1 : Positions(0); }
 
   /// Tiles whose parts have the same sizes.
   struct Kind {
@@ -60,6 +65,8 @@ class DepthFirstTiles {
     std::vector<int64_t> position;  ///< of one of them, a number for every tiled axis
   };
   const std::vector<Kind>& kinds() const { return kinds_; }
+  /// Those of the positions [first, last) along the outermost tiled axis.
+  std::vector<Kind> KindsBetween(int64_t first, int64_t last) const;
 
   /// Whether tiles of a tensor are at the home level: it is used, and not only streamed.
   bool Keeps(int tensor) const { return parts_[tensor].is_used; }
@@ -73,10 +80,20 @@ class DepthFirstTiles {
   /// Words kept of a tensor between tiles: of neighbours along the innermost axis as many columns
   /// as overlap, of those along outer axes whole lines of them; all of what every tile needs.
   int64_t KeptWords(int tensor) const;
+  /// Words of a tensor that the tiles at the positions [first, last) along the outermost tiled axis
+  /// use and tiles before them have computed.
+  int64_t CarriedWords(int tensor, int64_t first, int64_t last) const;
+  /// Whether a result of the group is computed whole by the first tiles, for all of them.
+  bool HasSharedResult() const;
   /// Words that are kept, or new in this kind of tile, at the same time, the most while any
   /// operator runs. `weights`: of every operator of the group, those that are there while it runs,
   /// besides.
-  int64_t PeakWords(const Kind& kind, std::span<const int64_t> weights) const;
+  int64_t PeakWords(const Kind& kind, std::span<const int64_t> weights) const {
+    return PeakWords(kind, weights, begin_, end_);
+  }
+  /// The same where only the operators [begin, end) run, on a core of their own: of tensors that
+  /// they read or write.
+  int64_t PeakWords(const Kind& kind, std::span<const int64_t> weights, int begin, int end) const;
 
  private:
   /// One tensor's part along one tiled axis, at one position.
@@ -112,7 +129,6 @@ class DepthFirstTiles {
                 Side& side) const;
   /// Says what is new of a tensor's need, and moves the frontier on.
   void Advance(const TensorParts& parts, int tiled_axis, Frontier& frontier, Side& side) const;
-  void FindKinds();
   bool KeepsAll(const TensorParts& parts, int tiled_axis) const;
   int64_t SpanOf(const TensorParts& parts, int tiled_axis, bool whole) const;
 
@@ -120,7 +136,8 @@ class DepthFirstTiles {
   int begin_ = 0, end_ = 0;
   DepthFirstTiling tiling_;
   bool weights_are_streamed_ = false;
-  std::vector<int> used_;  ///< tensors, ascending
+  std::vector<int64_t> starts_;  ///< ascending
+  std::vector<int> used_;        ///< tensors, ascending
   std::vector<TensorParts> parts_;
   std::vector<Kind> kinds_;
 };

@@ -7,26 +7,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
 #include <span>
 #include <utility>
 
+#include "bayloom/mapspace/internal/group_account.h"
+
 namespace bayloom::mapspace {
 namespace {
-
-/// Words that an operator reads of these operands for a box of its output, each tensor's once.
-int64_t WordsRead(std::span<const FusedOperand> operands, const Box& output) {
-  std::map<int, Box> read;
-  for (const FusedOperand& operand : operands) {
-    const Box box = ReadBox(operand, output);
-    const auto [known, is_new] = read.try_emplace(operand.tensor, box);
-    if (!is_new) known->second = Hull(known->second, box);
-  }
-  int64_t words = 0;
-  for (const auto& [tensor, box] : read) words += WordsOf(box);
-  return words;
-}
 
 Extents BoundsOf(const Problem& problem) {
   Extents bounds = kUnitExtents;
@@ -34,24 +22,18 @@ Extents BoundsOf(const Problem& problem) {
   return bounds;
 }
 
-/// Words of an operator's constants that a tile needs.
-int64_t WeightsOfTile(const FusedOperator& op, const Problem& tile) {
-  const int weights = tile.TensorNamed("Weights");
-  if (op.product->weights_operand >= 0 || weights < 0) return 0;
-  return tile.tensors[weights].BoxWords(BoundsOf(tile));
-}
-
-/// The most of any kind of tile.
-int64_t PeakOf(const DepthFirstTiles& tiles, HomeLevel home, const std::vector<bool>& is_resident) {
+/// The most of any kind of tile while the operators [begin, end) run.
+int64_t PeakOf(const DepthFirstTiles& tiles, HomeLevel home, const std::vector<bool>& is_resident,
+               int begin, int end) {
   const FusedNetwork& network = tiles.network();
   int64_t resident = 0;
-  for (int k = tiles.begin(); k < tiles.end(); ++k) {
+  for (int k = begin; k < end; ++k) {
     if (is_resident[k - tiles.begin()]) resident += network.WeightWords(k);
   }
   int64_t peak = 0;
   std::vector<int64_t> weights(is_resident.size());
   for (const DepthFirstTiles::Kind& kind : tiles.kinds()) {
-    for (int k = tiles.begin(); k < tiles.end(); ++k) {
+    for (int k = begin; k < end; ++k) {
       const FusedOperator& op = network.operators[k];
       const size_t at = static_cast<size_t>(k - tiles.begin());
       const std::optional<Box> box = tiles.NewBox(op.output, kind.position);
@@ -60,52 +42,10 @@ int64_t PeakOf(const DepthFirstTiles& tiles, HomeLevel home, const std::vector<b
         weights[at] += WeightsOfTile(op, TileProblem(op, *box));
       }
     }
-    peak = std::max(peak, tiles.PeakWords(kind, weights));
+    peak = std::max(peak, tiles.PeakWords(kind, weights, begin, end));
   }
   return peak;
 }
-
-/// Sums up what a group costs.
-class GroupAccount {
- public:
-  GroupAccount(const Architecture& architecture, HomeLevel home)
-      : home_(architecture.levels[home.level]), outermost_(architecture.levels.back()) {}
-
-  /// Tiles of one kind.
-  void Add(const TileCost& tile, int64_t count) {
-    cost_.energy_pj += static_cast<double>(count) * tile.energy_pj;
-    cost_.operations += static_cast<double>(count) * tile.operations;
-    cost_.outside_reads += count * tile.outside_reads;
-    cost_.outside_writes += count * tile.outside_writes;
-    home_reads_ += count * tile.home_reads;
-    home_writes_ += count * tile.home_writes;
-    operator_cycles_ += count * tile.cycles;
-  }
-  void BringIn(int64_t words, int64_t count) {
-    cost_.energy_pj +=
-        static_cast<double>(count) * (ReadEnergy(words, outermost_) + WriteEnergy(words, home_));
-    cost_.outside_reads += count * words;
-    home_writes_ += count * words;
-  }
-  void TakeOut(int64_t words) {
-    cost_.energy_pj += WriteEnergy(words, outermost_) + ReadEnergy(words, home_);
-    cost_.outside_writes += words;
-    home_reads_ += words;
-  }
-  GroupCost Total() const {
-    GroupCost total = cost_;
-    total.cycles =
-        std::max({operator_cycles_, TransferCycles(home_reads_, home_writes_, home_),
-                  TransferCycles(cost_.outside_reads, cost_.outside_writes, outermost_)});
-    return total;
-  }
-
- private:
-  const StorageLevel& home_;
-  const StorageLevel& outermost_;
-  GroupCost cost_;
-  int64_t home_reads_ = 0, home_writes_ = 0, operator_cycles_ = 0;
-};
 
 }  // namespace
 
@@ -119,20 +59,20 @@ Problem TileProblem(const FusedOperator& op, const Box& output) {
 }
 
 std::optional<WeightsPlan> PlanWeights(const DepthFirstTiles& tiles, HomeLevel home,
-                                       int64_t capacity) {
+                                       int64_t capacity, int begin, int end) {
   const size_t count = static_cast<size_t>(tiles.end() - tiles.begin());
   WeightsPlan plan{.is_resident = std::vector<bool>(count, false), .peak_words = 0};
-  plan.peak_words = PeakOf(tiles, home, plan.is_resident);
+  plan.peak_words = PeakOf(tiles, home, plan.is_resident, begin, end);
   if (plan.peak_words > capacity) return std::nullopt;
   if (!home.keeps_weights || tiles.TileCount() == 1) return plan;
-  std::vector<int> order(count);
-  std::iota(order.begin(), order.end(), 0);
+  std::vector<int> order(static_cast<size_t>(end - begin));
+  std::iota(order.begin(), order.end(), begin - tiles.begin());
   const auto words = [&](int k) { return tiles.network().WeightWords(tiles.begin() + k); };
   std::ranges::stable_sort(order, std::greater<>(), words);
   for (const int k : order) {
     if (words(k) == 0 || words(k) > capacity) continue;
     plan.is_resident[k] = true;
-    const int64_t peak = PeakOf(tiles, home, plan.is_resident);
+    const int64_t peak = PeakOf(tiles, home, plan.is_resident, begin, end);
     if (peak <= capacity) {
       plan.peak_words = peak;
     } else {
@@ -150,30 +90,14 @@ Result<GroupCost> CostOfFusedGroup(const FusedNetwork& network, const Architectu
   if (!made) return made.error();
   const DepthFirstTiles& tiles = *made;
   const StorageLevel& storage = architecture.levels[home.level];
-  const std::optional<WeightsPlan> weights = PlanWeights(tiles, home, storage.words);
+  const std::optional<WeightsPlan> weights =
+      PlanWeights(tiles, home, storage.words, group.begin, group.end);
   if (!weights) return Error{fmt::format("tiles do not fit into {}", storage.name)};
   GroupAccount account(architecture, home);
   for (const DepthFirstTiles::Kind& kind : tiles.kinds()) {
-    for (int k = group.begin; k < group.end; ++k) {
-      const FusedOperator& op = network.operators[k];
-      const std::optional<Box> box = tiles.NewBox(op.output, kind.position);
-      if (!box) continue;
-      if (!op.product) {
-        const int64_t words = WordsOf(*box);
-        account.Add(StreamCost(WordsRead(op.operands, *box), words,
-                               op.operations_per_word * static_cast<double>(words), architecture,
-                               home.level),
-                    kind.count);
-        continue;
-      }
-      const Problem tile = TileProblem(op, *box);
-      const std::optional<TileCost> cost = coster(k, tile, home);
-      if (!cost) return Error{fmt::format("no mapping of a tile of '{}' fits", op.name)};
-      account.Add(*cost, kind.count);
-      if (home.keeps_weights && !weights->is_resident[k - group.begin]) {
-        account.BringIn(WeightsOfTile(op, tile), kind.count);
-      }
-    }
+    const Status added = AddOperators(tiles, kind, group.begin, group.end, architecture, home,
+                                      weights->is_resident, coster, account);
+    if (!added) return added.error();
     for (const int input : InputsOf(network, group.begin, group.end)) {
       if (!tiles.Keeps(input)) continue;
       account.BringIn(tiles.NewWords(input, kind.position), kind.count);

@@ -49,15 +49,15 @@ using TileCoster =
 /// The operator's problem with the bounds that a box of its output leaves.
 Problem TileProblem(const FusedOperator& op, const Box& output);
 
-/// Which weights stay at the home level for all tiles: the largest first, as long as everything
-/// fits, and where they go besides. Nullopt if the tensors do not fit even with the weights of one
-/// operator at a time.
+/// Which weights of the operators [begin, end), which one core runs, stay at its home level for all
+/// tiles: the largest first, as long as everything fits, and where they go besides. Nullopt if the
+/// tensors do not fit even with the weights of one operator at a time.
 struct WeightsPlan {
   std::vector<bool> is_resident;
   int64_t peak_words = 0;
 };
 std::optional<WeightsPlan> PlanWeights(const DepthFirstTiles& tiles, HomeLevel home,
-                                       int64_t capacity);
+                                       int64_t capacity, int begin, int end);
 
 /// Cost of a group whose tiles run one after the other, each operator as `coster` says. Words that
 /// enter and leave the chip are moved between the outermost and the home level while operators run:

@@ -11,6 +11,8 @@
 #include <limits>
 #include <utility>
 
+#include "bayloom/mapspace/internal/rounded_rank.h"
+
 namespace bayloom::mapspace {
 namespace {
 
@@ -194,8 +196,12 @@ void GroupSearch::Enumerate() {
 void GroupSearch::Prune(std::vector<Partial>& divisions) const {
   if (divisions.empty()) return;
   if (options_.objective != MapObjective::kEnergyDelay) {
+    // Of equal energies the fastest, and the other way round.
     const auto value = [&](const Partial& division) {
-      return Combine(division.energy, division.cycles, options_.objective);
+      const double first = Combine(division.energy, division.cycles, options_.objective);
+      const double second =
+          Combine(division.energy, division.cycles, TieBreakOf(options_.objective));
+      return std::pair(RoundedRank(first), second);
     };
     divisions = {*std::ranges::min_element(divisions, {}, value)};
     return;

@@ -101,7 +101,9 @@ std::unique_ptr<trial::Evaluator<Mapping>> MakeHomeEvaluator(const HomeModel& mo
           return trial::Outcome::Infeasible(trial::Verdict::kMemory,
                                             model.inside().CheckFit(mapping).error().message);
         }
-        return trial::Outcome::Feasible(model.ValueOf(model.Evaluate(mapping), objective));
+        const TileCost cost = model.Evaluate(mapping);
+        return FeasibleWithTieBreak(model.ValueOf(cost, objective), objective,
+                                    model.ValueOf(cost, TieBreakOf(objective)));
       });
 }
 

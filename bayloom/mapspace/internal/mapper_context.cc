@@ -8,9 +8,15 @@
 #include <limits>
 #include <utility>
 
+#include "bayloom/mapspace/internal/rounded_rank.h"
 #include "bayloom/pareto/front.h"
 
 namespace bayloom::mapspace {
+namespace {
+
+constexpr int64_t kNoRank = std::numeric_limits<int64_t>::max();
+
+}  // namespace
 
 MapperContext::MapperContext(const Mapspace& mapspace, const AnalyticalModel& model,
                              const MapperOptions& options)
@@ -31,14 +37,28 @@ void MapperContext::CountDraw(bool fits) {
   misses_ = fits ? 0 : misses_ + 1;
 }
 
+double MapperContext::TieBreak(const trial::Outcome& outcome) const {
+  return outcome.Get(ToString(TieBreakOf(options_.objective)),
+                     std::numeric_limits<double>::infinity());
+}
+
 void MapperContext::Count(const Mapping& mapping, const trial::Outcome& outcome) {
   ++result_.evaluations;
   if (outcome.ok() && !options_.further_objectives.empty()) ExtendFront(mapping, outcome);
   if (!outcome.ok()) {
     result_.failure = outcome.reason;
-  } else if (!(outcome.value >= result_.value)) {
-    result_.value = outcome.value;
-    result_.best = mapping;
+    return;
+  }
+  const int64_t rank = RoundedRank(outcome.value);
+  const int64_t best_rank = result_.best ? RoundedRank(result_.value) : kNoRank;
+  const double tie = TieBreak(outcome);
+  if (rank > best_rank || (rank == best_rank && tie >= best_tie_)) return;
+  result_.value = outcome.value;
+  result_.best = mapping;
+  best_tie_ = tie;
+  if (rank == best_rank) {
+    result_.improvements.back().value = outcome.value;  // but for rounding what it was
+  } else {
     result_.improvements.push_back({result_.evaluations, outcome.value});
   }
 }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -34,6 +35,8 @@ class MapperContext {
   /// What was drawn fits or not.
   bool Fits(const Mapping& mapping);
   void CountDraw(bool fits);
+  /// What decides between outcomes of equal value, less is better; infinite if it is not known.
+  double TieBreak(const trial::Outcome& outcome) const;
   /// Takes account of an evaluation.
   void Count(const Mapping& mapping, const trial::Outcome& outcome);
   /// Draws until a mapping can be repaired and fits; nullopt if it is done before.
@@ -55,7 +58,8 @@ class MapperContext {
   const std::function<bool()>* interrupted_ = nullptr;
   double started_;
   MapperResult result_;
-  int64_t misses_ = 0;  ///< draws since the last that fitted
+  double best_tie_ = std::numeric_limits<double>::infinity();  ///< see TieBreak
+  int64_t misses_ = 0;                                         ///< draws since the last that fitted
 };
 
 /// One way to search a mapspace.

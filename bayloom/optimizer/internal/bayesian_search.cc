@@ -51,24 +51,6 @@ double LogPrior(const space::Space& space, const space::Configuration& configura
   return log;
 }
 
-/// What the numbers that describe earlier tasks predict, if there are any; then what did best. Else
-/// what lies between the tasks' best.
-std::vector<space::Configuration> Beginnings(const Features& features, const space::Space& space,
-                                             const TransferOptions& transfer,
-                                             base::RandomStream& random) {
-  const std::vector<space::Configuration> best =
-      BestOfEarlier(space, transfer.tasks, transfer.beginnings);
-  std::vector<space::Configuration> beginnings;
-  if (best.empty() || !transfer.description.empty()) {
-    std::optional<space::Configuration> expected = PredictBest(features, space, transfer, random);
-    if (expected) beginnings.push_back(*std::move(expected));
-  }
-  for (const space::Configuration& one : best) {
-    if (std::ranges::find(beginnings, one) == beginnings.end()) beginnings.push_back(one);
-  }
-  return beginnings;
-}
-
 }  // namespace
 
 BayesianSearch::BayesianSearch(std::shared_ptr<const space::Space> space,
@@ -91,14 +73,11 @@ BayesianSearch::BayesianSearch(std::shared_ptr<const space::Space> space,
                                         !further_objectives_.empty(), options_.max_observations)});
     }
   }
-  beginnings_ = Beginnings(features_, *space, options.transfer, random_);
-  if (canonical_) {
-    for (space::Configuration& beginning : beginnings_) beginning = canonical_(beginning);
-  }
+  beginnings_ = Beginnings(features_, *space, options.transfer, canonical_, random_);
   const bool knows_others = !options.transfer.tasks.empty();
   initial_samples_ = options.initial_samples > 0 ? options.initial_samples
-                     : knows_others ? std::max<int>(1, static_cast<int>(beginnings_.size()))
-                                    : DefaultInitialSamples(*space);
+                     : knows_others              ? std::max(1, beginnings_.size())
+                                                 : DefaultInitialSamples(*space);
 }
 
 std::vector<space::Configuration> BayesianSearch::Ask(int n) {
@@ -173,52 +152,19 @@ void BayesianSearch::Forget() {
 }
 
 bool BayesianSearch::IsSampling() const {
-  if (memory_.best() == nullptr || NextBeginning() != nullptr) return true;
+  if (memory_.best() == nullptr || beginnings_.Next(memory_) != nullptr) return true;
   // As many as without earlier tasks, beside what these cost.
-  const int samples = BeginningsDisappoint()
-                          ? DefaultInitialSamples(memory_.space()) + BeginningsTried()
+  const int samples = beginnings_.Disappoint(memory_)
+                          ? DefaultInitialSamples(memory_.space()) + beginnings_.Tried(memory_)
                           : initial_samples_;
   return memory_.known() < static_cast<size_t>(samples);
-}
-
-const space::Configuration* BayesianSearch::NextBeginning() const {
-  const auto next = std::ranges::find_if(
-      beginnings_, [&](const space::Configuration& c) { return !memory_.Knows(c); });
-  return next == beginnings_.end() || BeginningsDisappoint() ? nullptr : &*next;
-}
-
-bool BayesianSearch::IsBeginning(const space::Configuration& configuration) const {
-  return std::ranges::find(beginnings_, configuration) != beginnings_.end();
-}
-
-int BayesianSearch::BeginningsTried() const {
-  return static_cast<int>(std::ranges::count_if(memory_.trials(), [&](const Observation& trial) {
-    return IsBeginning(trial.configuration);
-  }));
-}
-
-bool BayesianSearch::BeginningsDisappoint() const {
-  const bool is_done = std::ranges::all_of(
-      beginnings_, [&](const space::Configuration& c) { return memory_.Knows(c); });
-  if (is_done || memory_.best() == nullptr || IsBeginning(memory_.best()->configuration)) {
-    return false;
-  }
-  return std::ranges::any_of(memory_.trials(), [&](const Observation& trial) {
-    return trial.outcome.ok() && IsBeginning(trial.configuration);
-  });
-}
-
-bool BayesianSearch::LacksComparison() const {
-  const auto is_beginning = [&](const space::Configuration& c) { return IsBeginning(c); };
-  return memory_.known() > 0 && std::ranges::all_of(memory_.pending(), is_beginning) &&
-         std::ranges::all_of(memory_.trials(), is_beginning, &Observation::configuration);
 }
 
 /// What earlier tasks let expect, or the default where there is one: it was chosen with care. The
 /// first of several beginnings is compared with something else before the others are tried.
 std::optional<space::Configuration> BayesianSearch::Sample() {
-  const space::Configuration* beginning = NextBeginning();
-  if (beginning != nullptr && !LacksComparison()) return *beginning;
+  const space::Configuration* beginning = beginnings_.Next(memory_);
+  if (beginning != nullptr && !beginnings_.LackComparison(memory_)) return *beginning;
   std::optional<space::Configuration> usual = memory_.space().Default();
   if (usual && !memory_.Knows(*usual)) return usual;
   return DrawFresh();

@@ -16,6 +16,7 @@
 #include "bayloom/acquisition/utility.h"
 #include "bayloom/model/fit_failure.h"
 #include "bayloom/model/incremental_predictor.h"
+#include "bayloom/optimizer/internal/beginnings.h"
 #include "bayloom/optimizer/internal/candidate_pool.h"
 #include "bayloom/optimizer/internal/feasibility_model.h"
 #include "bayloom/optimizer/internal/features.h"
@@ -92,16 +93,6 @@ class BayesianSearch final : public Optimizer {
     Eigen::VectorXd variance;
   };
 
-  /// Of what earlier tasks let expect, the first that is not known yet; null if all are, or they
-  /// disappoint.
-  const space::Configuration* NextBeginning() const;
-  bool IsBeginning(const space::Configuration& configuration) const;
-  int BeginningsTried() const;
-  /// Whether something else is better than what earlier tasks let expect to be best, as far as that
-  /// was tried: they are not alike, and the rest of it is left out.
-  bool BeginningsDisappoint() const;
-  /// Whether only beginnings have been asked for.
-  bool LacksComparison() const;
   std::optional<space::Configuration> Sample();
   /// At random; one whose canonical form is known only if no others are found.
   std::optional<space::Configuration> DrawFresh();
@@ -146,8 +137,8 @@ class BayesianSearch final : public Optimizer {
   BayesianOptions options_;
   int initial_samples_;
   space::CanonicalForm canonical_;
-  std::vector<space::Configuration> beginnings_;  ///< what earlier tasks let expect
   base::RandomStream random_;
+  Beginnings beginnings_;
   std::vector<std::string> further_objectives_;
   Memory memory_;
   std::vector<Memory> further_memories_;  ///< of each further objective

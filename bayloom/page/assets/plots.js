@@ -162,17 +162,22 @@ class LoadChart {
 /** Named values that say how a trial was measured, not how good it is. */
 const MEASUREMENT = new Set(['spread', 'cut_short', 'drift', 'build_seconds', 'measure_seconds', 'repeats']);
 
-/** The front of trials that no other beats in both values. */
+/** What is known of programs beside their times, and is less for better ones. */
+const COSTS = ['code_bytes', 'workspace_bytes', 'growth_bytes'];
+
+/** The front of trials that no other beats in both values; of a tuning, of one task. */
 class ParetoChart {
   constructor(database, run) {
     this.database = database;
     this.id = run.id;
     this.less = true;
     this.metric = ParetoChart.metrics(database, run)[0];
+    this.task = hasTasks(run) ? run.tasks[0].task : null;
     this.plot = new Plot(320, 'Two values of each trial');
     this.count = el('span', {class: 'muted'});
     this.node = el('section', {'aria-label': 'Two values'}, el('h3', null, 'Two values of each trial'),
       el('div', {class: 'controls'},
+        this.task === null ? null : choiceOf('Task', run.tasks.map(t => [String(t.task), `${t.task}: ${database.taskName(t.task)}`]), String(this.task), v => { this.task = Number(v); this.update(); }),
         choiceOf('Beside the objective', ParetoChart.metrics(database, run).map(m => [m, m]), this.metric, v => { this.metric = v; this.update(); }),
         this.less_box = tick('less of it is better', true, on => { this.less = on; this.update(); }), this.count),
       this.plot.node,
@@ -183,6 +188,7 @@ class ParetoChart {
   /** The objectives of a search for several first. */
   static metrics(database, run) {
     const search = database.searches.get(run.id), details = database.trialsOf(run.id).details;
+    if (hasTasks(run)) return details.has('code_bytes') ? COSTS.filter(name => details.has(name)) : [];
     const further = ((search && search.objectives) || []).slice(1).map(o => o.name).filter(name => details.has(name));
     return [...further, ...[...details.keys()].filter(name => !MEASUREMENT.has(name) && !further.includes(name))];
   }
@@ -206,7 +212,7 @@ class ParetoChart {
     }
     return front;
   }
-  static has(database, run) { return run.kind === 'search' && ParetoChart.metrics(database, run).length > 0; }
+  static has(database, run) { return (run.kind === 'search' || (hasTasks(run) && run.tasks.length > 0)) && ParetoChart.metrics(database, run).length > 0; }
   /** Rows of the front in the order of x. */
   static front(x, y, x_less, y_less) {
     const rows = [...x.keys()].filter(i => !Number.isNaN(x[i]) && !Number.isNaN(y[i]));
@@ -222,15 +228,21 @@ class ParetoChart {
     const run = this.database.runs.get(this.id), trials = this.database.trialsOf(this.id), n = trials.count;
     const x = trials.details.get(this.metric).data.slice(0, n), y = trials.value.data.slice(0, n);
     const known = this.objectives().slice(1).find(o => o.name === this.metric);
-    const less = known ? known.goal === 'minimize' : this.less;
-    this.less_box.firstChild.disabled = known !== undefined;
+    const is_cost = this.task !== null;
+    for (let i = 0; is_cost && i < n; ++i) {
+      if (trials.task.data[i] !== this.task) x[i] = NaN;
+      else if (Number.isNaN(x[i]) && !Number.isNaN(trials.details.get('code_bytes').data[i])) x[i] = 0;  // records leave it out
+    }
+    const format = is_cost ? formatSeconds : formatTick;
+    const less = known ? known.goal === 'minimize' : is_cost || this.less;
+    this.less_box.firstChild.disabled = known !== undefined || is_cost;
     this.less_box.firstChild.checked = less;
     const whole = this.objectives().length > 2 ? this.wholeFront() : [];
     const front = ParetoChart.front(x, y, less, run.goal !== 'maximize');
     const tip = i => `trial ${trials.ordinal.data[i]}\n${this.metric} = ${formatValue(x[i])}\n${run.objective} = ${formatValue(y[i])}`;
     fill(this.count, `${formatCount(front.length)} trials on the front`);
     this.plot.set({
-      x: {label: this.metric, log: false, format: formatTick}, y: {label: run.objective, log: false, format: formatTick},
+      x: {label: this.metric, log: false, format: formatTick}, y: {label: run.objective, log: false, format},
       points: [{x, y, color: 'dot', size: 4, tip}, {x: front.map(i => x[i]), y: front.map(i => y[i]), color: 'second', size: 6, tip: k => tip(front[k])},
         {x: whole.map(i => x[i]), y: whole.map(i => y[i]), color: 'first', size: 5, tip: k => tip(whole[k])}],
       lines: front.length > 1 ? [{x: front.map(i => x[i]), y: front.map(i => y[i]), color: 'second', width: 1.5, steps: true}] : [],

@@ -236,6 +236,28 @@ constexpr Migration kStoreMigrations[] = {
         (run, after, IFNULL(task, 0), IFNULL(trial_run, 0), trial, round);
       CREATE INDEX repeats_of_tasks ON repeats (task, target, timestamp) WHERE task IS NOT NULL;
     )sql"},
+    {6, R"sql(
+      CREATE TABLE samples (            -- measured programs, for cost models to learn from
+        task INTEGER NOT NULL REFERENCES tasks,
+        target INTEGER NOT NULL REFERENCES targets,
+        layout INTEGER NOT NULL,        -- which columns the features have
+        given INTEGER NOT NULL,         -- measurements so far, kept or not
+        changed INTEGER NOT NULL,       -- the larger the later
+        measurements BLOB NOT NULL,     -- see record/sample_store.cc
+        features BLOB NOT NULL,         -- see record/pool_chunk.h
+        PRIMARY KEY (task, target)
+      );
+      CREATE TABLE models (             -- cost models trained on samples
+        hash INTEGER PRIMARY KEY,
+        target INTEGER NOT NULL,
+        layout INTEGER NOT NULL,
+        added INTEGER NOT NULL,         -- the larger the later
+        given INTEGER NOT NULL,         -- measurements of the target by then
+        trials INTEGER NOT NULL,        -- learnt from
+        tasks INTEGER NOT NULL,
+        bytes BLOB NOT NULL
+      );
+    )sql"},
 };
 
 int64_t Pragma(Database& database, const char* name) {

@@ -17,6 +17,8 @@ struct LevelTiling {
   /// The first iterators, with which all operands move, stay whole in the outermost level: tiling
   /// them reuses nothing.
   size_t batch = 0;
+  /// Another iterator that stays whole there; -1: none.
+  int whole = -1;
   /// Tiles overlap where the extent has no good divisors (overlapping_tiles.h). What stores the
   /// block's result must be computed at one of the two outer spatial levels.
   bool overlap = false;

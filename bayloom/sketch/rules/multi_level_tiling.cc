@@ -25,6 +25,8 @@ struct Variant {
   bool overlap = false;  ///< tiles overlap where the extent has no good divisors
   /// No instruction sums up several products, though there is one.
   bool one_by_one = false;
+  /// One image at a time, and vectors along its rows: see IsOfImages.
+  bool by_image = false;
 };
 
 /// An operand that is read again and again, one iterator per dimension, and whose order in memory
@@ -76,6 +78,34 @@ bool MayBeOneByOne(const tensor::Program& program, tensor::BlockId id,
   return Mentions(product->a.load, lane) && Mentions(product->b.load, lane);
 }
 
+/// Whether a copy reads the buffer, or what it is made from, along another iterator than its last.
+bool ReadsAcross(const tensor::Program& program, tensor::BlockId copy) {
+  if (copy < 0 || program.blocks[copy].kind != tensor::BlockKind::kPlain) return false;
+  const int last = LastSpatialIter(program.blocks[copy]);
+  bool across = false;
+  tensor::Visit(program.blocks[copy].value, [&](const tensor::Expr& e) {
+    if (e->op != tensor::ExprOp::kLoad || e->operands.empty()) return;
+    const tensor::Expr& place = e->operands.back();
+    across = across || (!Mentions(place, last) && !tensor::IsIntLiteral(place, 0));
+  });
+  return across;
+}
+
+/// Whether each step of the last spatial iterator, a channel, is a computation of its own from one
+/// image to another that lie in memory row by row, as in a depthwise convolution of a model that
+/// keeps channels first. Elements of several channels need not be brought together, then.
+bool IsOfImages(const tensor::Program& program, tensor::BlockId id) {
+  const tensor::Block& block = program.blocks[id];
+  const int channel = LastSpatialIter(block);
+  bool alone = true, from_images = false;
+  tensor::Visit(block.value, [&](const tensor::Expr& e) {
+    if (e->op != tensor::ExprOp::kLoad) return;
+    alone = alone && Mentions(e, channel);
+    from_images = from_images || ReadsAcross(program, program.WriterOf(e->index));
+  });
+  return alone && from_images && ReadsAcross(program, ElementwiseConsumer(program, id));
+}
+
 std::vector<Variant> VariantsFor(const tensor::Program& program, tensor::BlockId id,
                                  const target::Target& target, bool has_epilogue) {
   bool first = false, second = false;
@@ -97,6 +127,10 @@ std::vector<Variant> VariantsFor(const tensor::Program& program, tensor::BlockId
   if (MayBeOneByOne(program, id, target)) {
     variants.push_back(variants.front());
     variants.back().one_by_one = true;
+  }
+  if (IsOfImages(program, id)) {
+    variants.push_back(variants.front());
+    variants.back().by_image = true;
   }
   return variants;
 }
@@ -132,6 +166,9 @@ Result<tensor::Schedule> Apply(tensor::Schedule schedule, const std::string& nam
   if (!loops) return loops.error();
   LevelTiling tiling;
   tiling.overlap = variant.overlap;
+  if (variant.by_image) {
+    tiling.whole = LastSpatialIter(schedule.program().blocks[schedule.Get(*block)]);
+  }
   if (!variant.one_by_one) {
     tiling.dot = FindDotAxis(schedule.program(), schedule.Get(*block), target);
   }

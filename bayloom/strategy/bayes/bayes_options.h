@@ -13,6 +13,9 @@ struct BayesOptions {
   /// What a standard deviation is worth, at first and in the end.
   double first_curiosity = 1;
   double last_curiosity = 0.5;
+  /// Whether scores of a model that was trained before count from the first trial on. Otherwise
+  /// only if they agree with the estimate, as all must of which nothing is known.
+  bool trusts_informed_scores = true;
   /// Programs measured after which both have gone half of the way.
   double half_way_at = 32;
   /// Programs bred for each to be chosen.
@@ -21,6 +24,9 @@ struct BayesOptions {
   /// to what is thought of them.
   double epsilon = 0.05;
   double first_epsilon = 0.125;
+  /// Part of every batch but the first that is bred for a compromise with one of the further
+  /// objectives, where there are some.
+  double compromises = 0.5;
 };
 
 }  // namespace bayloom::strategy

@@ -10,6 +10,7 @@
 
 #include "bayloom/base/hash.h"
 #include "bayloom/feature/time_estimate.h"
+#include "bayloom/pareto/front.h"
 #include "bayloom/strategy/evolution.h"
 #include "bayloom/strategy/internal/bayes/decision_rows.h"
 #include "bayloom/strategy/internal/bayes/task_model.h"
@@ -51,7 +52,10 @@ double Correlation(const std::vector<double>& a, const std::vector<double>& b) {
 class BayesSearch final : public SearchStrategy {
  public:
   explicit BayesSearch(StrategyOptions options)
-      : options_(std::move(options)), evolution_(options_), rows_(*options_.space) {}
+      : options_(std::move(options)),
+        evolution_(options_),
+        rows_(*options_.space),
+        fronts_(options_.further.size()) {}
 
   std::string name() const override { return "bayes"; }
 
@@ -69,7 +73,13 @@ class BayesSearch final : public SearchStrategy {
     const std::vector<ScoredCandidate> found =
         evolution_.Run(parents, fresh, population, utility, known_,
                        static_cast<size_t>(n * bayes_.shortlist), random);
-    return Select(found, std::move(fresh), n, random);
+    if (fronts_.empty() || measured_.empty()) return Select(found, std::move(fresh), n, random);
+    const std::vector<CandidatePtr> compromises =
+        Compromises(static_cast<int>(bayes_.compromises * n), fresh, random);
+    std::vector<sketch::Candidate> batch =
+        Select(found, std::move(fresh), n - static_cast<int>(compromises.size()), random);
+    for (const CandidatePtr& program : compromises) batch.push_back(*program);
+    return batch;
   }
 
   void Notify(std::span<const sketch::Candidate> candidates,
@@ -77,8 +87,14 @@ class BayesSearch final : public SearchStrategy {
     for (size_t i = 0; i < candidates.size(); ++i) {
       known_.insert(candidates[i].hash);
       if (!outcomes[i].ok()) continue;
-      measured_.push_back(
-          {1 / outcomes[i].value, std::make_shared<const sketch::Candidate>(candidates[i])});
+      const auto program = std::make_shared<const sketch::Candidate>(candidates[i]);
+      measured_.push_back({1 / outcomes[i].value, program});
+      for (size_t k = 0; k < fronts_.size(); ++k) {
+        const std::optional<double> value = options_.further[k].value(outcomes[i]);
+        if (!value) continue;
+        pareto::ExtendFront(fronts_[k], FrontMember{{outcomes[i].value, *value}, program},
+                            [](const FrontMember& m) -> const pareto::Point& { return m.values; });
+      }
     }
     KeepBest(measured_, kMostMeasured);
   }
@@ -91,8 +107,9 @@ class BayesSearch final : public SearchStrategy {
     const std::vector<CandidatePtr> tried = Measured();
     min_seconds_ = LeastEstimate(tried.empty() ? fresh : std::span(tried).first(1));
     model_.emplace(rows_, measured_, Expected(tried), random);
-    const bool trusted = tried.size() >= kTrustTestedFrom ? ScoresAgree(tried, Throughputs())
-                                                          : ScoresAgree(fresh, Expected(fresh));
+    const bool trusted = tried.size() >= kTrustTestedFrom
+                             ? ScoresAgree(tried, Throughputs())
+                             : IsInformed() || ScoresAgree(fresh, Expected(fresh));
     const auto n = static_cast<double>(tried.size());
     const double way_left = std::exp2(-n / bayes_.half_way_at);
     weight_ = trusted
@@ -111,6 +128,10 @@ class BayesSearch final : public SearchStrategy {
     std::vector<double> ratings;
     for (const ScoredCandidate& rated : measured_) ratings.push_back(rated.rating);
     return ratings;
+  }
+
+  bool IsInformed() const {
+    return bayes_.trusts_informed_scores && options_.scores_are_informed();
   }
 
   /// Whether scores have anything to do with what is known: random ones do not.
@@ -175,6 +196,38 @@ class BayesSearch final : public SearchStrategy {
     return pointers;
   }
 
+  /// Programs that are bred from the measured ones on the front of the times and one of the further
+  /// objectives, by the product of what is thought of their times and of that, each to a
+  /// random power. They count as known from now on.
+  std::vector<CandidatePtr> Compromises(int count, std::span<const CandidatePtr> fresh,
+                                        base::RandomStream& random) {
+    const auto k = static_cast<size_t>(random.UniformInt(static_cast<int64_t>(fronts_.size())));
+    const double weight = random.Uniform();
+    if (count == 0 || fronts_[k].empty()) return {};
+    const Scorer worth = [&](std::span<const sketch::Candidate* const> programs) {
+      std::vector<double> utilities = Utilities(programs);
+      const std::vector<double> shares = options_.further[k].scorer(programs);
+      for (size_t i = 0; i < utilities.size(); ++i) {
+        const double product = std::pow(std::max(0.0, utilities[i]), 1 - weight) *
+                               std::pow(std::max(0.0, shares[i]), weight);
+        utilities[i] = static_cast<float>(product);  // as Combined
+      }
+      return utilities;
+    };
+    std::vector<ScoredCandidate> parents;
+    for (const FrontMember& member : fronts_[k]) {
+      parents.push_back({1 / member.values[0], member.program});
+    }
+    KeepBest(parents, parents.size());  // not in the order of trials
+    const int population = evolution_.PopulationFor(count);
+    std::vector<CandidatePtr> bred;
+    for (const ScoredCandidate& found : evolution_.Run(parents, fresh, population, worth, known_,
+                                                       static_cast<size_t>(count), random)) {
+      if (known_.insert(found.candidate->hash).second) bred.push_back(found.candidate);
+    }
+    return bred;
+  }
+
   /// The best of what was found, one after the other; a little from the fresh samples; and more
   /// drawing for what is lacking.
   std::vector<sketch::Candidate> Select(std::span<const ScoredCandidate> found,
@@ -220,12 +273,19 @@ class BayesSearch final : public SearchStrategy {
     return chosen;
   }
 
+  /// A program that none measured is better than in both its time and a further objective.
+  struct FrontMember {
+    pareto::Point values;
+    CandidatePtr program;
+  };
+
   StrategyOptions options_;
   BayesOptions bayes_ = options_.bayes;
   Evolution evolution_;
   DecisionRows rows_;
   HashSet known_;
-  std::vector<ScoredCandidate> measured_;  ///< the fastest first, rated by runs per second
+  std::vector<ScoredCandidate> measured_;         ///< the fastest first, rated by runs per second
+  std::vector<std::vector<FrontMember>> fronts_;  ///< one for each further objective
   std::optional<TaskModel> model_;
   double min_seconds_ = 0;  ///< the estimate of what throughputs are shares of
   double weight_ = 0, curiosity_ = 0;

@@ -19,6 +19,11 @@ namespace bayloom::strategy {
 /// with what is known, is the time that a program's loops make one expect (EstimateTime), corrected
 /// by a surrogate of this task alone (TaskModel), which also says how uncertain that is. Its
 /// weight w and the exploration weight c shrink with every program measured.
+///
+/// With further objectives (StrategyOptions::further) half of each batch is bred for compromises,
+/// from the measured programs on the front: by the product utility^(1 - v) share^v, whose objective
+/// and weight v are drawn for each batch, as ParEGO (Knowles 2006) draws its weights. The
+/// other half goes by the utility alone.
 std::unique_ptr<SearchStrategy> MakeBayesSearch(StrategyOptions options);
 
 }  // namespace bayloom::strategy

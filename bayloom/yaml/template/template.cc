@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -31,6 +32,8 @@ constexpr size_t kMaxExpressionBytes = 2000;
 struct Loading {
   TemplateVariables variables;
   std::vector<YamlValue> included = {};
+  /// Files that are being rendered, each included by the one before.
+  std::vector<std::string> open = {};
   int files = 0;
   size_t bytes = 0;  ///< of all texts
 };
@@ -146,6 +149,13 @@ class Composer {
   int64_t line_ = 0;  ///< of `composed_`
 };
 
+/// The same for all names of a file.
+std::string CanonicalPath(const std::string& path) {
+  std::error_code failed;
+  const std::filesystem::path canonical = std::filesystem::weakly_canonical(path, failed);
+  return failed ? path : canonical.string();
+}
+
 /// Renders one file.
 class Rendering {
  public:
@@ -161,6 +171,15 @@ class Rendering {
   }
 
   ComposedText Run() {
+    const std::string file = CanonicalPath(*path_);
+    if (std::ranges::find(loading_.open, file) != loading_.open.end()) {
+      throw InputError(fmt::format(
+          "{}: includes itself{}", base::InOneLine(*path_, base::kMaxPathBytes),
+          loading_.open.back() == file
+              ? ""
+              : ", through " + base::InOneLine(loading_.open.back(), base::kMaxPathBytes)));
+    }
+    loading_.open.push_back(file);
     if (depth_ > kMaxIncludeDepth) {
       throw InputError(fmt::format("{}: files include each other more than {} deep",
                                    base::InOneLine(*path_, base::kMaxPathBytes), kMaxIncludeDepth));
@@ -177,6 +196,7 @@ class Rendering {
     if (!branches_.empty()) {
       Fail(branches_.back().opened, "is not ended by {% endif %}");
     }
+    loading_.open.pop_back();
     return composer_.Take();
   }
 

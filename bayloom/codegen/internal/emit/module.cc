@@ -6,26 +6,42 @@
 #include "bayloom/codegen/internal/emit/call.h"
 #include "bayloom/codegen/internal/emit/math.h"
 #include "bayloom/codegen/internal/emit/nest.h"
+#include "bayloom/codegen/internal/emit/steps.h"
 
 namespace bayloom::codegen {
+namespace {
 
-std::unique_ptr<llvm::Module> EmitModule(llvm::LLVMContext& context, const tensor::Program& program,
-                                         const EmitPlan& plan, const std::string& symbol) {
-  auto module = std::make_unique<llvm::Module>(symbol, context);
+/// An empty kernel.
+llvm::Function* CreateKernel(llvm::Module& module, const std::string& symbol) {
+  llvm::LLVMContext& context = module.getContext();
   llvm::Type* pointer = llvm::PointerType::get(context, 0);
   auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), {pointer, pointer}, false);
-  auto* function =
-      llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, symbol, *module);
-  if (const auto call = ProgramCall(program)) {
-    EmitCall(program, *call, *function);
-    return module;
-  }
-  if (plan.scales_by_powers) AllowScalingByPowers(*module);
+  return llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, symbol, module);
+}
+
+/// What accesses of the program's buffers may touch.
+AliasScopes ScopesOf(llvm::LLVMContext& context, const tensor::Program& program,
+                     const EmitPlan& plan) {
   AliasScopes scopes(context, program.buffers.size());
   for (size_t id = 0; id < program.buffers.size(); ++id) {
     const tensor::BufferId output = plan.memory.buffers[id].kept_in;
     if (output >= 0) scopes.Join(static_cast<tensor::BufferId>(id), output);
   }
+  return scopes;
+}
+
+}  // namespace
+
+std::unique_ptr<llvm::Module> EmitModule(llvm::LLVMContext& context, const tensor::Program& program,
+                                         const EmitPlan& plan, const std::string& symbol) {
+  auto module = std::make_unique<llvm::Module>(symbol, context);
+  llvm::Function* const function = CreateKernel(*module, symbol);
+  if (const auto call = ProgramCall(program)) {
+    EmitCall(program, *call, *function);
+    return module;
+  }
+  if (plan.scales_by_powers) AllowScalingByPowers(*module);
+  const AliasScopes scopes = ScopesOf(context, program, plan);
   ModuleState state{program, plan, *module, scopes, symbol};
   IrBuilder entry(llvm::BasicBlock::Create(context, "entry", function));
   // What is hoisted to the entry goes after this.
@@ -34,6 +50,19 @@ std::unique_ptr<llvm::Module> EmitModule(llvm::LLVMContext& context, const tenso
   nest.EmitBody(tensor::NodeRef::Root());
   nest.Finish();
   anchor->eraseFromParent();
+  return module;
+}
+
+std::unique_ptr<llvm::Module> EmitModuleOfSteps(llvm::LLVMContext& context,
+                                                const tensor::Program& program,
+                                                const EmitPlan& plan, const std::string& symbol,
+                                                std::vector<KernelStep>& steps) {
+  auto module = std::make_unique<llvm::Module>(symbol, context);
+  llvm::Function* const function = CreateKernel(*module, symbol);
+  if (plan.scales_by_powers) AllowScalingByPowers(*module);
+  const AliasScopes scopes = ScopesOf(context, program, plan);
+  ModuleState state{program, plan, *module, scopes, symbol};
+  steps = EmitSteps(state, *function);
   return module;
 }
 

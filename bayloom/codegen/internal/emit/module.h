@@ -6,7 +6,10 @@
 #include <llvm/IR/Module.h>
 
 #include <memory>
+#include <string>
+#include <vector>
 
+#include "bayloom/codegen/compile.h"
 #include "bayloom/codegen/internal/emit/plan.h"
 
 namespace bayloom::codegen {
@@ -14,5 +17,12 @@ namespace bayloom::codegen {
 /// The kernel `symbol` (compile.h says what it takes) and the bodies of its parallel loops.
 std::unique_ptr<llvm::Module> EmitModule(llvm::LLVMContext& context, const tensor::Program& program,
                                          const EmitPlan& plan, const std::string& symbol);
+
+/// The kernel as KernelForm::kSteps says, of a program that StepsOf divides: its function runs
+/// `steps` one after the other.
+std::unique_ptr<llvm::Module> EmitModuleOfSteps(llvm::LLVMContext& context,
+                                                const tensor::Program& program,
+                                                const EmitPlan& plan, const std::string& symbol,
+                                                std::vector<KernelStep>& steps);
 
 }  // namespace bayloom::codegen

@@ -38,6 +38,8 @@ class NestEmitter {
 
   /// Emits the children of a node at the end of the function; finish with Finish().
   void EmitBody(tensor::NodeRef node);
+  /// The same for the node itself.
+  void EmitNode(tensor::NodeRef node);
   /// Emits iterations [begin, end) of a parallel loop. `outer` are the digits of the loops around
   /// it, their running values available in this function.
   void EmitIterations(tensor::LoopId loop, const Digits& outer, llvm::Value* begin,
@@ -66,7 +68,6 @@ class NestEmitter {
     tensor::Affine unshifted = {};
   };
 
-  void EmitNode(tensor::NodeRef node);
   void EmitBlock(tensor::BlockId block);
   void EmitPlainLoop(tensor::LoopId loop);
   void EmitHoisted(tensor::LoopId loop);

@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/mapspace/internal/group_account.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace bayloom::mapspace {
+
+GroupAccount::GroupAccount(const Architecture& architecture, HomeLevel home)
+    : home_(architecture.levels[home.level]), outermost_(architecture.levels.back()) {}
+
+void GroupAccount::Add(const TileCost& tile, int64_t count) {
+  cost_.energy_pj += static_cast<double>(count) * tile.energy_pj;
+  cost_.operations += static_cast<double>(count) * tile.operations;
+  cost_.outside_reads += count * tile.outside_reads;
+  cost_.outside_writes += count * tile.outside_writes;
+  home_reads_ += count * tile.home_reads;
+  home_writes_ += count * tile.home_writes;
+  operator_cycles_ += count * tile.cycles;
+}
+
+void GroupAccount::BringIn(int64_t words, int64_t count) {
+  cost_.energy_pj +=
+      static_cast<double>(count) * (ReadEnergy(words, outermost_) + WriteEnergy(words, home_));
+  cost_.outside_reads += count * words;
+  home_writes_ += count * words;
+}
+
+void GroupAccount::TakeOut(int64_t words) {
+  cost_.energy_pj += WriteEnergy(words, outermost_) + ReadEnergy(words, home_);
+  cost_.outside_writes += words;
+  home_reads_ += words;
+}
+
+void GroupAccount::Send(int64_t words, int64_t count) {
+  cost_.energy_pj += static_cast<double>(count) * ReadEnergy(words, home_);
+  home_reads_ += count * words;
+}
+
+void GroupAccount::Receive(int64_t words, int64_t count) {
+  cost_.energy_pj += static_cast<double>(count) * WriteEnergy(words, home_);
+  home_writes_ += count * words;
+}
+
+int64_t GroupAccount::home_cycles() const {
+  return TransferCycles(home_reads_, home_writes_, home_);
+}
+
+GroupCost GroupAccount::Total() const {
+  GroupCost total = cost_;
+  total.cycles = std::max({operator_cycles_, home_cycles(),
+                           TransferCycles(cost_.outside_reads, cost_.outside_writes, outermost_)});
+  return total;
+}
+
+int64_t WordsRead(std::span<const FusedOperand> operands, const Box& output) {
+  std::map<int, Box> read;
+  for (const FusedOperand& operand : operands) {
+    const Box box = ReadBox(operand, output);
+    const auto [known, is_new] = read.try_emplace(operand.tensor, box);
+    if (!is_new) known->second = Hull(known->second, box);
+  }
+  int64_t words = 0;
+  for (const auto& [tensor, box] : read) words += WordsOf(box);
+  return words;
+}
+
+int64_t WeightsOfTile(const FusedOperator& op, const Problem& tile) {
+  const int weights = tile.TensorNamed("Weights");
+  if (op.product->weights_operand >= 0 || weights < 0) return 0;
+  Extents bounds = kUnitExtents;
+  std::ranges::copy(tile.bounds, bounds.begin());
+  return tile.tensors[weights].BoxWords(bounds);
+}
+
+Result<TileCost> CostOfBox(const FusedNetwork& network, int op, const Box& box,
+                           const Architecture& architecture, HomeLevel home,
+                           const TileCoster& coster) {
+  const FusedOperator& of = network.operators[op];
+  if (!of.product) {
+    const int64_t words = WordsOf(box);
+    return StreamCost(WordsRead(of.operands, box), words,
+                      of.operations_per_word * static_cast<double>(words), architecture,
+                      home.level);
+  }
+  const std::optional<TileCost> cost = coster(op, TileProblem(of, box), home);
+  if (!cost) return Error{fmt::format("no mapping of a tile of '{}' fits", of.name)};
+  return *cost;
+}
+
+Status AddOperators(const DepthFirstTiles& tiles, const DepthFirstTiles::Kind& kind, int begin,
+                    int end, const Architecture& architecture, HomeLevel home,
+                    const std::vector<bool>& is_resident, const TileCoster& coster,
+                    GroupAccount& account) {
+  const FusedNetwork& network = tiles.network();
+  for (int k = begin; k < end; ++k) {
+    const FusedOperator& op = network.operators[k];
+    const std::optional<Box> box = tiles.NewBox(op.output, kind.position);
+    if (!box) continue;
+    const Result<TileCost> cost = CostOfBox(network, k, *box, architecture, home, coster);
+    if (!cost) return cost.error();
+    account.Add(*cost, kind.count);
+    if (op.product && home.keeps_weights && !is_resident[k - tiles.begin()]) {
+      account.BringIn(WeightsOfTile(op, TileProblem(op, *box)), kind.count);
+    }
+  }
+  return Ok();
+}
+
+}  // namespace bayloom::mapspace

@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/record/sample_store.h"
+
+#include <gtest/gtest.h>
+
+#include "bayloom/base/random.h"
+#include "bayloom/base/result.h"
+#include "bayloom/record/store.h"
+#include "tests/record/sample.h"
+#include "tests/temporary_folder.h"
+
+namespace bayloom::record {
+namespace {
+
+TaskSamples Samples(TaskId task, int count, uint64_t seed = 1) {
+  base::RandomStream random(seed);
+  TaskSamples samples = {.task = task, .given = 7 + count, .samples = {}};
+  for (int i = 0; i < count; ++i) {
+    MeasuredSample& sample = samples.samples.emplace_back();
+    sample.hash = 0xfedcba9876543210 + i;
+    if (i % 5 != 4) sample.seconds = 1e-3 * (1 + random.Uniform());
+    sample.features.rows = 1 + i % 3;
+    for (int j = 0; j < sample.features.rows * feature::kFeatureColumns; ++j) {
+      sample.features.values.push_back(static_cast<float>(random.Normal()));
+    }
+  }
+  return samples;
+}
+
+void ExpectSame(const TaskSamples& a, const TaskSamples& b) {
+  EXPECT_EQ(a.given, b.given);
+  ASSERT_EQ(a.samples.size(), b.samples.size());
+  for (size_t i = 0; i < a.samples.size(); ++i) {
+    EXPECT_EQ(a.samples[i].hash, b.samples[i].hash);
+    EXPECT_EQ(a.samples[i].seconds, b.samples[i].seconds);
+    EXPECT_EQ(a.samples[i].features, b.samples[i].features);
+  }
+}
+
+class SampleStoreTest : public testing::Test {
+ protected:
+  TargetId Cores(int cores) {
+    target::Target target;
+    target.cores = cores;
+    return store_.AddTarget(target);
+  }
+
+  TemporaryFolder folder_;
+  std::string path_ = folder_ / "a.db";
+  Store store_{path_};
+  SampleStore samples_{path_};
+  TaskId small_ = store_.AddTask(Matmul(4, 8, 16)), large_ = store_.AddTask(Matmul(8, 8, 16));
+};
+
+TEST_F(SampleStoreTest, SamplesAreThereForTheirTaskAndTargetOnly) {
+  const TargetId one = Cores(1), two = Cores(2);
+  const TaskSamples some = Samples(small_, 12), others = Samples(large_, 5, 2);
+  samples_.Put(one, some);
+  samples_.Put(one, others);
+  SampleStore again(path_, SampleStore::Mode::kReadOnly);
+  ExpectSame(again.Of(small_, one), some);
+  ExpectSame(again.Of(large_, one), others);
+  EXPECT_TRUE(again.Of(small_, two).samples.empty());
+  EXPECT_EQ(again.Given(one), 19 + 12);
+  EXPECT_EQ(again.Given(two), 0);
+  EXPECT_TRUE(again.TasksOn(two).empty());
+}
+
+TEST_F(SampleStoreTest, APutTakesThePlaceOfTheOneBeforeAndComesLast) {
+  const TargetId target = Cores(1);
+  samples_.Put(target, Samples(small_, 12));
+  samples_.Put(target, Samples(large_, 4));
+  samples_.Put(target, Samples(small_, 3, 9));
+  ExpectSame(samples_.Of(small_, target), Samples(small_, 3, 9));
+  const std::vector<SampledTask> tasks = samples_.TasksOn(target);
+  ASSERT_EQ(tasks.size(), 2U);
+  EXPECT_EQ(tasks[0].id, large_);
+  EXPECT_EQ(tasks[1].id, small_);
+  EXPECT_EQ(tasks[1].given, 10);
+}
+
+TEST_F(SampleStoreTest, TrimmingRemovesWhatWasChangedLongestAgoOnAnyTarget) {
+  const TargetId one = Cores(1), two = Cores(2);
+  samples_.Put(one, Samples(small_, 20));
+  samples_.Put(two, Samples(small_, 20));
+  samples_.Put(one, Samples(large_, 20));
+  const int64_t all = samples_.Bytes();
+  samples_.Trim(all);
+  EXPECT_EQ(samples_.Bytes(), all);
+  samples_.Trim(all - 1);
+  EXPECT_TRUE(samples_.Of(small_, one).samples.empty());
+  EXPECT_EQ(samples_.Of(small_, two).samples.size(), 20U);
+  EXPECT_EQ(samples_.Of(large_, one).samples.size(), 20U);
+  samples_.Trim(all / 2);
+  EXPECT_TRUE(samples_.Of(small_, two).samples.empty());
+  EXPECT_EQ(samples_.Of(large_, one).samples.size(), 20U);
+  samples_.Trim(0);
+  EXPECT_EQ(samples_.Bytes(), 0);
+}
+
+TEST_F(SampleStoreTest, ModelsAreFoundByHashAndByTarget) {
+  const TargetId one = Cores(1), two = Cores(2);
+  samples_.AddModel(one, {.hash = 0xffffffffffffffff,
+                          .given = 5,
+                          .trials = 4,
+                          .tasks = 2,
+                          .bytes = std::string("a\0b", 3)});
+  samples_.AddModel(one, {.hash = 2, .given = 9, .trials = 8, .tasks = 3, .bytes = "second"});
+  samples_.AddModel(two, {.hash = 3, .given = 1, .trials = 1, .tasks = 1, .bytes = "third"});
+  ASSERT_TRUE(samples_.ModelOf(0xffffffffffffffff).has_value());
+  EXPECT_EQ(samples_.ModelOf(0xffffffffffffffff)->bytes, std::string("a\0b", 3));
+  EXPECT_EQ(samples_.LastModel(one)->hash, 2U);
+  EXPECT_EQ(samples_.LastModel(one)->given, 9);
+  samples_.KeepOnlyModel(one, 2);
+  EXPECT_FALSE(samples_.ModelOf(0xffffffffffffffff).has_value());
+  EXPECT_EQ(samples_.LastModel(two)->hash, 3U);
+  EXPECT_FALSE(samples_.LastModel(Cores(3)).has_value());
+}
+
+TEST_F(SampleStoreTest, DamageIsSaidAndOtherFeaturesAreNotThere) {
+  const TargetId target = Cores(1);
+  const char* const damages[] = {"measurements = x'00'", "features = x'1234'",
+                                 "measurements = zeroblob(LENGTH(measurements))"};
+  for (const char* damage : damages) {
+    samples_.Put(target, Samples(small_, 6));
+    Database(path_, Database::Mode::kReadWrite)
+        .Execute(std::string("UPDATE samples SET ") + damage);
+    EXPECT_THROW(samples_.Of(small_, target), InputError) << damage;
+  }
+  samples_.Put(target, Samples(small_, 6));
+  Database(path_, Database::Mode::kReadWrite).Execute("UPDATE samples SET layout = layout + 1");
+  EXPECT_TRUE(samples_.Of(small_, target).samples.empty());
+  EXPECT_EQ(samples_.Given(target), 0);
+}
+
+}  // namespace
+}  // namespace bayloom::record
