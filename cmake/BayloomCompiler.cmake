@@ -44,3 +44,8 @@ if(BAYLOOM_SANITIZE)
     $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   add_link_options(-fsanitize=${BAYLOOM_SANITIZE})
 endif()
+
+option(BAYLOOM_ASSERTIONS "Check indices of containers, which costs a few percent of the time" OFF)
+if(BAYLOOM_ASSERTIONS)
+  add_compile_definitions(_GLIBCXX_ASSERTIONS)
+endif()

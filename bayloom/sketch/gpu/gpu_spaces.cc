@@ -42,6 +42,7 @@ GpuSketch SketchWith(const Preference& preference, const tensor::Schedule& inlin
   for (auto name = names.rbegin(); name != names.rend(); ++name) {
     const tensor::Program& program = sketch.schedule.program();
     const tensor::BlockId id = program.FindBlock(*name);
+    if (id < 0) continue;  // became part of a padded product
     const bool shares = preference.share && MayShare(program, id);
     if (shares && ShareReduction(sketch, *name)) continue;
     if (!HasDataReuse(program, id)) continue;
