@@ -7,6 +7,8 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "bayloom/base/result.h"
 #include "examples/models/models.h"
@@ -32,14 +34,14 @@ int main(int argc, char** argv) {
   app.footer(
       "Examples:\n"
       "  bayloom-models --list\n"
-      "  bayloom-models resnet18 --out resnet18.onnx\n"
-      "  bayloom-models bert_tiny --seed 7");
-  std::string name;
+      "  bayloom-models resnet18 mobilenet_v2\n"
+      "  bayloom-models bert_tiny --seed 7 --out bert.onnx");
+  std::vector<std::string> names;
   std::string out;
   uint64_t seed = 0;
   bool list = false;
-  app.add_option("model", name, "Network to write; see --list");
-  app.add_option("--out,-o", out, "File to write; the default is <model>.onnx");
+  app.add_option("models", names, "Networks to write; see --list");
+  app.add_option("--out,-o", out, "File to write, for one network; the default is <model>.onnx");
   app.add_option("--seed", seed, "Seed of the weights")->capture_default_str();
   app.add_flag("--list", list, "List the networks and exit");
   try {
@@ -47,8 +49,13 @@ int main(int argc, char** argv) {
     if (list) {
       List();
     } else {
-      if (name.empty()) throw InputError("say which model to write; --list shows them");
-      Write(FindModel(name), seed, out.empty() ? name + ".onnx" : out);
+      if (names.empty()) throw InputError("say which model to write; --list shows them");
+      if (!out.empty() && names.size() > 1) throw InputError("--out is for one model");
+      std::vector<Model> models;
+      for (const std::string& name : names) models.push_back(FindModel(name));
+      for (const Model& model : models) {
+        Write(model, seed, out.empty() ? fmt::format("{}.onnx", model.name) : out);
+      }
     }
   } catch (const CLI::CallForHelp& help) {
     return app.exit(help);
