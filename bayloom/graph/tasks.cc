@@ -17,6 +17,7 @@
 #include "bayloom/graph/internal/evaluate.h"
 #include "bayloom/graph/internal/fusion.h"
 #include "bayloom/graph/internal/passes/rewriting.h"
+#include "bayloom/sketch/pooled_convolution.h"
 #include "bayloom/sketch/window_chain.h"
 #include "bayloom/tensor/program.h"
 
@@ -221,7 +222,11 @@ class AlternativeFinder {
     std::ranges::sort(both.nodes);
     GroupWriter writer(graph_, slices_, both);
     tensor::Workload workload = writer.Write();
-    if (!sketch::FindWindowChain(workload)) return std::nullopt;
+    if (!sketch::FindWindowChain(workload)) {
+      std::optional<tensor::Workload> pooled = sketch::WithRowsForPool(workload);
+      if (!pooled) return std::nullopt;
+      workload = *std::move(pooled);
+    }
     const Value& between = graph_.values[ResultOf(calls_[first])];
     Alternative one;
     one.calls = {first, second};

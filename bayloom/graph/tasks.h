@@ -50,8 +50,8 @@ struct TaskGraph {
 };
 
 /// Fuses the nodes of an (optimized) graph and makes every group a workload. Where a second way is
-/// known to compute what two groups do (sketch/window_chain.h), it is an alternative: which is
-/// faster depends on the machine, and is for the tuning to say.
+/// known to compute what two groups do (sketch/window_chain.h, pooled_convolution.h), it is an
+/// alternative: which is faster depends on the machine, and is for the tuning to say.
 TaskGraph ExtractTasks(Graph graph);
 
 /// The network with those of its alternatives that are `wanted` (a flag for each), and no more of

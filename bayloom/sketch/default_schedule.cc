@@ -11,6 +11,7 @@
 #include "bayloom/sketch/analysis.h"
 #include "bayloom/sketch/internal/gpu/gpu_rules.h"
 #include "bayloom/sketch/internal/postprocess/postprocess.h"
+#include "bayloom/sketch/pooled_convolution.h"
 #include "bayloom/sketch/product_chain.h"
 #include "bayloom/sketch/rules/rules.h"
 #include "bayloom/sketch/window_chain.h"
@@ -148,8 +149,9 @@ tensor::Program DefaultSchedule(const tensor::Workload& workload, const target::
   if (tensor::IsCall(workload)) return tensor::Lower(workload);
   if (target.kind() == target::TargetKind::kNvidiaGpu) return PlainGpuProgram(workload, target);
   // Between two products, copies are in the order of vectors: inlined, they would not be. Between
-  // windows and a convolution, what is inlined would be computed again for each channel.
-  const bool is_chain = FindProductChain(workload) || FindWindowChain(workload);
+  // windows and a convolution, what is inlined would be computed again for each channel or window.
+  const bool is_chain =
+      FindProductChain(workload) || FindWindowChain(workload) || FindPooledConvolution(workload);
   const std::span<const Rule> inlining = is_chain ? std::span<const Rule>() : InliningRules();
   tensor::Program program = ApplyRules(workload, inlining, target).front().program();
   SplitDividedIterators(program);

@@ -9,6 +9,7 @@
 #include "bayloom/sketch/derivations/derivations.h"
 #include "bayloom/sketch/gpu/gpu_spaces.h"
 #include "bayloom/sketch/internal/postprocess/postprocess.h"
+#include "bayloom/sketch/pooled_convolution.h"
 #include "bayloom/sketch/product_chain.h"
 #include "bayloom/sketch/row_chain.h"
 #include "bayloom/sketch/rules/rules.h"
@@ -26,6 +27,10 @@ std::vector<tensor::Schedule> SpacesOf(const tensor::Workload& workload,
   }
   if (const auto chain = FindWindowChain(workload)) {
     std::vector<tensor::Schedule> spaces = WindowChainSpaces(workload, *chain, target);
+    if (!spaces.empty()) return spaces;
+  }
+  if (const auto pair = FindPooledConvolution(workload)) {
+    std::vector<tensor::Schedule> spaces = PooledConvolutionSpaces(workload, *pair, target);
     if (!spaces.empty()) return spaces;
   }
   std::vector<tensor::Schedule> schedules = ApplyRules(workload, CpuRules(), target);

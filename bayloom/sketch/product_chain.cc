@@ -8,7 +8,7 @@
 #include <map>
 
 #include "bayloom/sketch/analysis.h"
-#include "bayloom/sketch/overlapping_tiles.h"
+#include "bayloom/sketch/internal/tile_levels.h"
 #include "bayloom/sketch/rules/rules.h"
 
 namespace bayloom::sketch {
@@ -178,19 +178,6 @@ class ChainScheduler {
     return schedule_.Split(loop, *tile);
   }
 
-  /// Blocks of rows overlap where their number has no good divisors.
-  Result<Loops> CutIntoBlocks(LoopVar loop) {
-    const std::vector<int64_t> sizes =
-        OverlappingTileSizes(schedule_.program().ExtentOf(schedule_.Get(loop)));
-    if (sizes.empty()) return Tile(loop, 2, kMaxBlockRows);
-    const std::vector<double> weights(sizes.size(), 1.0 / static_cast<double>(sizes.size()));
-    Result<ValueVar> size = schedule_.SampleCategorical(sizes, weights);
-    if (!size) return size.error();
-    Result<std::array<LoopVar, 2>> tiles = schedule_.SplitOverlapping(loop, *size);
-    if (!tiles) return tiles.error();
-    return Loops(tiles->begin(), tiles->end());
-  }
-
   /// Brings the output's loops into the order of the second product's rows and cuts the last.
   Status TileOutput() {
     Result<BlockVar> block = schedule_.GetBlock(chain_.output);
@@ -204,7 +191,8 @@ class ChainScheduler {
     });
     if (iters.size() < 2 || iters[iters.size() - 2] < 0) return Error{"no rows to cut into blocks"};
     const size_t rows = iters.size() - 1;
-    Result<Loops> blocks = CutIntoBlocks((*loops)[iters[rows - 1]]);
+    Result<std::array<LoopVar, 2>> blocks =
+        CutIntoTiles(schedule_, (*loops)[iters[rows - 1]], kMaxBlockRows);
     if (!blocks) return blocks.error();
     outer_.assign(rows - 1, LoopVar{});
     std::vector<bool> used(loops->size(), false);

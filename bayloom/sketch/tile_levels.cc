@@ -32,8 +32,8 @@ Result<std::optional<tensor::LoopVar>> SplitOffDepth(tensor::Schedule& schedule,
 
 /// The loop over the tiles and the loop within one, whose size is left open.
 Result<std::array<tensor::LoopVar, 2>> SplitIntoOverlapping(tensor::Schedule& schedule,
-                                                            tensor::LoopVar loop, int64_t extent) {
-  const std::vector<int64_t> sizes = OverlappingTileSizes(extent);
+                                                            tensor::LoopVar loop,
+                                                            const std::vector<int64_t>& sizes) {
   const std::vector<double> weights(sizes.size(), 1.0 / static_cast<double>(sizes.size()));
   Result<tensor::ValueVar> size = schedule.SampleCategorical(sizes, weights);
   if (!size) return size.error();
@@ -48,7 +48,7 @@ Result<std::vector<tensor::LoopVar>> SplitIntoLevels(tensor::Schedule& schedule,
   std::vector<tensor::LoopVar> nest;
   if (overlapping_extent) {
     Result<std::array<tensor::LoopVar, 2>> tiles =
-        SplitIntoOverlapping(schedule, loop, *overlapping_extent);
+        SplitIntoOverlapping(schedule, loop, OverlappingTileSizes(*overlapping_extent));
     if (!tiles) return tiles.error();
     nest.push_back((*tiles)[0]);
     loop = (*tiles)[1];
@@ -104,6 +104,18 @@ Result<std::array<tensor::LoopVar, 2>> TileInLevels(tensor::Schedule& schedule,
   }
   const tensor::LoopVar first = spatial[0].back();
   return std::array<tensor::LoopVar, 2>{first, spatial[1].empty() ? first : spatial[1].back()};
+}
+
+Result<std::array<tensor::LoopVar, 2>> CutIntoTiles(tensor::Schedule& schedule,
+                                                    tensor::LoopVar loop, int64_t max_size) {
+  const std::vector<int64_t> sizes =
+      OverlappingTileSizes(schedule.program().ExtentOf(schedule.Get(loop)));
+  if (!sizes.empty()) return SplitIntoOverlapping(schedule, loop, sizes);
+  Result<std::vector<tensor::ValueVar>> tile = schedule.SamplePerfectTile(loop, 2, max_size);
+  if (!tile) return tile.error();
+  Result<std::vector<tensor::LoopVar>> split = schedule.Split(loop, *tile);
+  if (!split) return split.error();
+  return std::array<tensor::LoopVar, 2>{(*split)[0], (*split)[1]};
 }
 
 }  // namespace bayloom::sketch

@@ -9,6 +9,7 @@
 
 #include "bayloom/sketch/analysis.h"
 #include "bayloom/sketch/internal/loops_by_kind.h"
+#include "bayloom/sketch/internal/window_stages.h"
 #include "bayloom/sketch/rules/rules.h"
 #include "bayloom/tensor/library_call.h"
 
@@ -24,25 +25,6 @@ using tensor::LoopVar;
 constexpr int64_t kMaxPlaces = 16;
 
 // --- Recognition -------------------------------------------------------------------------------
-
-/// The only reader of what a block inside computes; -1 if there is none.
-BlockId OnlyReaderOf(const tensor::Program& program, BlockId id) {
-  const tensor::BufferId buffer = program.blocks[id].output;
-  const std::vector<BlockId> readers = program.ReadersOf(buffer);
-  const bool is_inside = program.buffers[buffer].role == tensor::BufferRole::kIntermediate;
-  return is_inside && readers.size() == 1 ? readers[0] : -1;
-}
-
-/// Whether all operands move with the last spatial iterator: no channel is read for another.
-bool IsChannelByChannel(const tensor::Block& block) {
-  const int channel = LastSpatialIter(block);
-  if (channel < 1) return false;
-  bool all = true;
-  tensor::Visit(block.value, [&](const tensor::Expr& e) {
-    if (e->op == tensor::ExprOp::kLoad) all &= Mentions(e, channel);
-  });
-  return all;
-}
 
 /// The iterator that an index is, those of extent 1 aside; -1 if it is none alone.
 int OnlyIterOf(const tensor::Expr& index, const tensor::Block& block) {
@@ -84,36 +66,6 @@ bool IsPointwiseIn(const tensor::Program& program, BlockId id, tensor::BufferId 
     if (is_channel ? read.extent > shape[d] : read.extent != shape[d]) return false;
   }
   return true;
-}
-
-bool IsPaddingOf(const tensor::Program& program, BlockId id, BlockId reader) {
-  const tensor::Expr& value = program.blocks[id].value;
-  return OnlyReaderOf(program, id) == reader && ContainsSelect(value) && !IsExpensive(value);
-}
-
-/// The workload with elementwise stages folded into others, but for those that a reduction reads:
-/// there they would be computed again and again.
-tensor::Schedule FoldElementwise(const tensor::Workload& workload) {
-  tensor::Schedule schedule(workload, /*seed=*/0);
-  std::vector<std::string> names;
-  for (BlockId id : schedule.program().BlocksInOrder()) {
-    names.push_back(schedule.program().blocks[id].name);
-  }
-  for (auto name = names.rbegin(); name != names.rend(); ++name) {
-    const tensor::Program& program = schedule.program();
-    const tensor::Block& block = program.blocks[program.FindBlock(*name)];
-    const std::vector<BlockId> readers = program.ReadersOf(block.output);
-    const bool folds = block.kind == BlockKind::kPlain && !readers.empty() &&
-                       program.buffers[block.output].role == tensor::BufferRole::kIntermediate &&
-                       std::ranges::all_of(readers, [&](BlockId reader) {
-                         return program.blocks[reader].kind == BlockKind::kPlain;
-                       });
-    if (!folds) continue;
-    tensor::Schedule folded = schedule;
-    Result<BlockVar> var = folded.GetBlock(*name);
-    if (var && folded.ComputeInline(*var)) schedule = std::move(folded);
-  }
-  return schedule;
 }
 
 /// The blocks of a chain; -1 for those that are missing.
@@ -224,7 +176,7 @@ class WindowChainScheduler {
     if (!own) return own.error();
     std::vector<LoopVar> order = std::move(own->spatial);
     const LoopVar channel = order.back(), place = order[order.size() - 2];
-    order.resize(order.size() - 2);
+    order.erase(order.end() - 2, order.end());
     Result<std::vector<LoopVar>> channels = Tile(channel, 3, kMaxInnermostFactor);
     if (!channels) return channels.error();
     Result<std::vector<LoopVar>> places = Tile(place, 2, kMaxPlaces);

@@ -19,6 +19,7 @@
 #include "bayloom/sketch/default_schedule.h"
 #include "examples/models/models.h"
 #include "tests/graph/pass_checks.h"
+#include "tests/graph/pooled_blocks.h"
 #include "tests/graph/separable_blocks.h"
 #include "tests/temporary_folder.h"
 
@@ -55,6 +56,12 @@ TEST(Divide, EveryDivisionComputesTheSame) {
       MakeSeparableBlocks({.blocks = 1, .height = 6, .width = 11, .pad = 0}));
   ExpectEveryDivisionIsRight(MakeSeparableBlocks(
       {.blocks = 3, .height = 7, .width = 17, .channels = 5, .kernel = 5, .pad = 2}));
+}
+
+TEST(Divide, PooledConvolutionsComputeTheSame) {
+  ExpectEveryDivisionIsRight(MakePooledBlocks({.blocks = 2, .height = 21, .width = 18}));
+  ExpectEveryDivisionIsRight(MakePooledBlocks({.height = 12, .width = 14, .pool = 2}));
+  ExpectEveryDivisionIsRight(MakePooledBlocks({.blocks = 2, .height = 16, .width = 11, .pad = 1}));
 }
 
 TEST(Divide, TasksAreSharedWhateverTheDivision) {
@@ -121,17 +128,29 @@ TEST(Divide, ALibraryTakesTheDivisionOfItsTarget) {
   EXPECT_EQ(destroy(model), BAYLOOM_OK);
 }
 
-/// Each of its 17 blocks has a depthwise convolution before the last of 1x1.
-TEST(Divide, ModelsHaveRegionsToChooseFrom) {
+TaskGraph TasksOfModel(const std::string& name) {
   const TemporaryFolder folder;
-  const std::string path = folder / "mobilenet_v2.onnx";
-  models::FindModel("mobilenet_v2").build(3).Save(path);
+  const std::string path = folder / (name + ".onnx");
+  models::FindModel(name).build(3).Save(path);
   Graph graph = ImportOnnx(path);
   Optimize(graph);
-  const TaskGraph network = ExtractTasks(std::move(graph));
+  return ExtractTasks(std::move(graph));
+}
+
+/// Each of its 17 blocks has a depthwise convolution before the last of 1x1.
+TEST(Divide, ModelsHaveRegionsToChooseFrom) {
+  const TaskGraph network = TasksOfModel("mobilenet_v2");
   EXPECT_EQ(network.alternatives.size(), 17u);
   const TaskGraph divided = Divide(network, std::vector<bool>(17, true));
   EXPECT_EQ(divided.calls.size(), network.calls.size() - 17);
+}
+
+/// The pool behind the first convolution, which reads one row before the image.
+TEST(Divide, FirstLayersAreARegion) {
+  const TaskGraph network = TasksOfModel("resnet18");
+  ASSERT_EQ(network.alternatives.size(), 1u);
+  EXPECT_EQ(network.alternatives[0].calls, (std::vector<int>{0, 1}));
+  EXPECT_EQ(network.alternatives[0].bytes_between, 112 * 112 * 64 * 4) << "no added rows";
 }
 
 }  // namespace

@@ -34,5 +34,7 @@ std::vector<tensor::Schedule> Derive(const tensor::Schedule& inlined, const targ
 
 // One kind of derivation per file.
 Derivation WinogradDerivation(int64_t tile);
+/// Whether one of them, in tiles of 2 or 4, is made for the block.
+bool PromisesWinograd(const tensor::Schedule& schedule, const std::string& block);
 
 }  // namespace bayloom::sketch

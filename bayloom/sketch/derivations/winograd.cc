@@ -209,6 +209,16 @@ Result<tensor::Schedule> ScheduleWinograd(tensor::Schedule schedule, const std::
 
 }  // namespace
 
+bool PromisesWinograd(const tensor::Schedule& schedule, const std::string& name) {
+  const tensor::Program& program = schedule.program();
+  const tensor::Block& block = program.blocks[program.FindBlock(name)];
+  return std::ranges::any_of(std::array{2, 4}, [&](int64_t tile) {
+    tensor::Schedule derived = schedule;
+    const Result<tensor::BlockVar> var = derived.GetBlock(name);
+    return Promises(program, block, tile) && var && derived.Winograd(*var, tile).ok();
+  });
+}
+
 Derivation WinogradDerivation(int64_t tile) {
   return [tile](const tensor::Schedule& schedule, const std::string& name,
                 const target::Target& target) {

@@ -34,4 +34,9 @@ Result<std::array<tensor::LoopVar, 2>> TileInLevels(tensor::Schedule& schedule,
                                                     std::vector<tensor::LoopVar> loops,
                                                     const LevelTiling& tiling = {});
 
+/// Cuts a loop into tiles, whose size is left open: the loop over them, and the one within a tile.
+/// They overlap where the extent has no good divisors; otherwise they are `max_size` long at most.
+Result<std::array<tensor::LoopVar, 2>> CutIntoTiles(tensor::Schedule& schedule,
+                                                    tensor::LoopVar loop, int64_t max_size);
+
 }  // namespace bayloom::sketch

@@ -100,6 +100,29 @@ class Attention:
         onnx.save(onnx.shape_inference.infer_shapes(model, strict_mode=True), path)
 
 
+class Stem:
+    """The first layers of a network: a convolution of an image with bias and ReLU, and the maxima
+    of windows of 3x3, two apart. The output has channels last, as the next layer reads them."""
+
+    def __init__(self, size, kernel, pad, pool_pad):
+        self.size, self.kernel, self.pad, self.pool_pad = size, kernel, pad, pool_pad
+
+    def save(self, path):
+        image = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 3, self.size, self.size])
+        output = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+        constants = {"w": weight(64, 3, self.kernel, self.kernel), "b": weight(64)}
+        nodes = [helper.make_node("Conv", ["x", "w", "b"], ["sums"], strides=[2, 2],
+                                  pads=4 * [self.pad]),
+                 helper.make_node("Relu", ["sums"], ["active"]),
+                 helper.make_node("MaxPool", ["active"], ["maxima"], kernel_shape=[3, 3],
+                                  strides=[2, 2], pads=4 * [self.pool_pad]),
+                 helper.make_node("Transpose", ["maxima"], ["y"], perm=[0, 2, 3, 1])]
+        graph = helper.make_graph(nodes, path.stem, [image], [output],
+                                  [numpy_helper.from_array(c, n) for n, c in constants.items()])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+        onnx.save(onnx.shape_inference.infer_shapes(model, strict_mode=True), path)
+
+
 def top_k(shape, k):
     return Model("TopK", [shape, "k"], {"k": ints(k)}, (TensorProto.FLOAT, TensorProto.INT64))
 
@@ -177,6 +200,8 @@ def models():
         "conv1d_512_1600": conv([1, 512, 1600], [512, 512, 3], strides=[2], pads=[1, 1]),
         "matmul_197x384x1536": Model("MatMul", [[197, 384], "w"], {"w": weight(384, 1536)}),
         "matmul_1x4096x4096": Model("MatMul", [[1, 4096], "w"], {"w": weight(4096, 4096)}),
+        "stem_squeezenet": Stem(224, kernel=3, pad=0, pool_pad=0),
+        "stem_resnet": Stem(224, kernel=7, pad=3, pool_pad=1),
     }
 
 

@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/sketch/internal/window_stages.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bayloom/sketch/analysis.h"
+
+namespace bayloom::sketch {
+namespace {
+
+using tensor::BlockId;
+using tensor::BlockKind;
+
+/// Whether what the block computes is made of the results of a reduction.
+bool FollowsReduction(const tensor::Program& program, const tensor::Block& block) {
+  bool follows = false;
+  tensor::Visit(block.value, [&](const tensor::Expr& e) {
+    if (e->op != tensor::ExprOp::kLoad || follows) return;
+    const BlockId writer = program.WriterOf(e->index);
+    follows = writer >= 0 && (program.blocks[writer].kind == BlockKind::kReduce ||
+                              FollowsReduction(program, program.blocks[writer]));
+  });
+  return follows;
+}
+
+bool Folds(const tensor::Program& program, BlockId id) {
+  const tensor::Block& block = program.blocks[id];
+  const std::vector<BlockId> readers = program.ReadersOf(block.output);
+  if (block.kind != BlockKind::kPlain || readers.empty() ||
+      program.buffers[block.output].role != tensor::BufferRole::kIntermediate) {
+    return false;
+  }
+  const bool follows = FollowsReduction(program, block);
+  return std::ranges::all_of(readers, [&](BlockId reader) {
+    const bool pads = follows && ContainsSelect(program.blocks[reader].value) &&
+                      ElementwiseConsumer(program, id) != reader;
+    return program.blocks[reader].kind == BlockKind::kPlain && !pads;
+  });
+}
+
+}  // namespace
+
+BlockId OnlyReaderOf(const tensor::Program& program, BlockId id) {
+  const tensor::BufferId buffer = program.blocks[id].output;
+  const std::vector<BlockId> readers = program.ReadersOf(buffer);
+  const bool is_inside = program.buffers[buffer].role == tensor::BufferRole::kIntermediate;
+  return is_inside && readers.size() == 1 ? readers[0] : -1;
+}
+
+bool IsChannelByChannel(const tensor::Block& block) {
+  const int channel = LastSpatialIter(block);
+  if (channel < 1) return false;
+  bool all = true;
+  tensor::Visit(block.value, [&](const tensor::Expr& e) {
+    if (e->op == tensor::ExprOp::kLoad) all &= Mentions(e, channel);
+  });
+  return all;
+}
+
+bool IsPaddingOf(const tensor::Program& program, BlockId id, BlockId reader) {
+  const tensor::Expr& value = program.blocks[id].value;
+  return OnlyReaderOf(program, id) == reader && ContainsSelect(value) && !IsExpensive(value);
+}
+
+tensor::Schedule FoldElementwise(const tensor::Workload& workload) {
+  tensor::Schedule schedule(workload, /*seed=*/0);
+  std::vector<std::string> names;
+  for (BlockId id : schedule.program().BlocksInOrder()) {
+    names.push_back(schedule.program().blocks[id].name);
+  }
+  for (auto name = names.rbegin(); name != names.rend(); ++name) {
+    if (!Folds(schedule.program(), schedule.program().FindBlock(*name))) continue;
+    tensor::Schedule folded = schedule;
+    Result<tensor::BlockVar> var = folded.GetBlock(*name);
+    if (var && folded.ComputeInline(*var)) schedule = std::move(folded);
+  }
+  return schedule;
+}
+
+}  // namespace bayloom::sketch
