@@ -54,7 +54,9 @@ class TuneResult:
 
     `tasks` has a dict for each operator, `seconds` is what the network takes, `gain` compares with
     the untuned programs, `end` says why it ended, `database` keeps everything. With several
-    objectives `front` has a dict of their values for each network that none other beats.
+    objectives `front` has a dict of their values for each network that none other beats. `prior`
+    says of how many `trials` and `tasks` the model has learnt that the tuning began with; it is
+    empty where there was none.
     """
 
     database: str
@@ -65,6 +67,7 @@ class TuneResult:
     gain: dict
     tasks: list
     front: list
+    prior: dict = field(default_factory=dict)
 
     def frame(self):
         """The tasks as a frame of pandas."""
@@ -76,9 +79,9 @@ def tune(model: Optional[Path] = None, *, op: Optional[str] = None, trials: Opti
          db: Optional[Path] = None, resume: bool = False, dims: Optional[Extents] = None,
          shapes: Optional[Mapping[str, str]] = None, freeze: Optional[Mapping[str, Any]] = None,
          target: Optional[str] = None, strategy: Optional[str] = None,
-         objective: Optional[str] = None, partial: bool = False, workers: Sequence[str] = (),
-         pool: Any = None, callbacks: Iterable[Callable[[dict], None]] = (),
-         verbose: bool = False) -> TuneResult:
+         objective: Optional[str] = None, divisions: Optional[str] = None, prior: bool = False,
+         partial: bool = False, workers: Sequence[str] = (), pool: Any = None,
+         callbacks: Iterable[Callable[[dict], None]] = (), verbose: bool = False) -> TuneResult:
     """Finds fast programs for an ONNX model, or for one operator such as op="matmul:512,512,512".
 
     `time` is in seconds, or a text such as "10m". `dims` gives dimensions that the model leaves
@@ -89,7 +92,10 @@ def tune(model: Optional[Path] = None, *, op: Optional[str] = None, trials: Opti
     "ssh board bayloom worker" that measure the programs, `pool` a `bayloom.ray_pool.RayPool` whose
     machines do. With a `target` such as "aarch64-linux-gnu" they may be of another architecture:
     "ssh board ./bayloom-worker" (docs/workers.md). `objective` such as "latency,size" has the result
-    hold a Pareto front of networks (docs/libraries.md#small-libraries).
+    hold a Pareto front of networks (docs/libraries.md#small-libraries). `divisions` "none" leaves
+    out regions as one task where they can be several (docs/scheduling.md#tasks-in-place-of-others).
+    With `prior` the tuning begins with a model of what earlier ones have measured on this machine,
+    if that was enough (docs/scheduling.md#what-earlier-tunings-teach).
 
     Raises InputError for a model that cannot be tuned, NoCompiler (an ImportError) where the
     package was built without the compiler.
@@ -102,13 +108,15 @@ def tune(model: Optional[Path] = None, *, op: Optional[str] = None, trials: Opti
                  *program.options(op=op, trials=trials, time=time, threads=threads, seed=seed,
                                   db=database, resume=resume, dim=dims, shape=shapes,
                                   freeze=freeze, target=target, strategy=strategy,
-                                  objective=objective, partial=partial,
+                                  objective=objective, divisions=divisions,
+                                  prior="on" if prior else None, partial=partial,
                                   workers=_worker_commands(workers, pool))]
     new_trials = _NewTrials(database, callbacks)
     result = program.run(arguments, verbose=verbose, poll=new_trials)
     return TuneResult(database=database, session=result["session"], trials=result["trials"],
                       end=result["end"], seconds=result["total"], gain=result["gain"],
-                      tasks=result["tasks"], front=result.get("front", []))
+                      tasks=result["tasks"], front=result.get("front", []),
+                      prior=result.get("prior", {}))
 
 
 def compile(model: Path, out: Path = ".", *, name: Optional[str] = None, db: Optional[Path] = None,
@@ -117,7 +125,7 @@ def compile(model: Path, out: Path = ".", *, name: Optional[str] = None, db: Opt
             target: Union[str, Sequence[str], None] = None, effort: Optional[str] = None,
             prefer: Optional[str] = None, max_size: Union[int, str, None] = None,
             max_memory: Union[int, str, None] = None, max_slowdown: Union[float, str, None] = None,
-            verbose: bool = False) -> str:
+            divisions: Optional[str] = None, verbose: bool = False) -> str:
     """Compiles an ONNX model to a shared library without dependencies, with the programs that
     `tune` found; the path of the library, for `bayloom.load`. A C header lies beside it.
 
@@ -125,13 +133,14 @@ def compile(model: Path, out: Path = ".", *, name: Optional[str] = None, db: Opt
     of operators that were not tuned are chosen: "none", "low", "normal" or "high".
     `prefer`, "latency", "size" or "memory", and the limits choose among the programs found: bytes,
     also as "400k", and a share of the fastest time, such as 0.1 (docs/libraries.md#small-libraries).
+    `divisions` is as in `tune`.
     """
     targets = target if target is None or isinstance(target, str) else ",".join(target)
     arguments = ["compile", os.fspath(model),
                  *program.options(out=out, name=name, db=db, threads=threads, dim=dims,
                                   shape=shapes, freeze=freeze, target=targets, effort=effort,
                                   prefer=prefer, max_size=max_size, max_memory=max_memory,
-                                  max_slowdown=max_slowdown)]
+                                  max_slowdown=max_slowdown, divisions=divisions)]
     return program.run(arguments, verbose=verbose)["library"]
 
 

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The Bayloom authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""A small network as an ONNX file."""
+"""Small networks as ONNX files."""
 
 import numpy
 import onnx
@@ -30,3 +30,19 @@ def write(path, batch=4):
         return active, active.sum(axis=1)
 
     return expected
+
+
+def write_separable(path):
+    """A depthwise convolution and a 1x1 convolution: two tasks, or one where they are large."""
+    random = numpy.random.default_rng(1)
+    weights = {"depthwise": (8, 1, 3, 3), "project": (4, 8, 1, 1)}
+    graph = helper.make_graph(
+        [helper.make_node("Conv", ["image", "depthwise"], ["wide"], group=8, pads=[1, 1, 1, 1]),
+         helper.make_node("Conv", ["wide", "project"], ["narrow"])],
+        "separable",
+        [helper.make_tensor_value_info("image", TensorProto.FLOAT, [1, 8, 160, 160])],
+        [helper.make_tensor_value_info("narrow", TensorProto.FLOAT, [1, 4, 160, 160])],
+        [numpy_helper.from_array(random.standard_normal(shape).astype("float32"), name)
+         for name, shape in weights.items()])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8),
+              path)

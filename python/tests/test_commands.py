@@ -61,6 +61,28 @@ def test_small_programs_are_chosen_from_a_front(network):
         bayloom.compile("small.onnx", "lib", db="front.db", threads=1, max_size=10)
 
 
+def test_a_tuning_begins_with_what_earlier_ones_measured(monkeypatch):
+    def tune(op, trials, **options):
+        return bayloom.tune(op=op, trials=trials, threads=1, seed=1, db="prior.db", **options)
+
+    monkeypatch.setenv("BAYLOOM_STORE", os.path.abspath("programs.db"))
+    assert tune("matmul:48,48,48", 120, prior=True).prior == {}  # nothing was measured before
+    prior = tune("matmul:64,32,64", 2, prior=True).prior
+    assert prior["tasks"] == 1 and prior["trials"] >= 100
+    assert tune("matmul:64,64,32", 2).prior == {}
+
+
+def test_regions_are_one_task_or_several():
+    pytest.importorskip("onnx")
+    import small_network
+    small_network.write_separable("separable.onnx")
+    tuned = bayloom.tune("separable.onnx", trials=6, threads=1, seed=1, divisions="none")
+    assert len(tuned.tasks) == 2 and "regions" not in tuned.gain
+    assert os.path.exists(bayloom.compile("separable.onnx", "lib", threads=1, divisions="none"))
+    with pytest.raises(bayloom.InputError, match="divisions"):
+        bayloom.tune("separable.onnx", trials=1, divisions="some")
+
+
 def test_says_why_a_program_is_fast():
     import doctest
     from bayloom import database
