@@ -39,12 +39,28 @@ std::unique_ptr<Optimizer> MakeGeneticSearch(std::shared_ptr<const space::Space>
 
 // The surrogates see what ObjectiveTransform makes of the objective, and leave it at that.
 
-std::unique_ptr<model::Surrogate> MakeGaussianProcess(const Features& features,
-                                                      const BayesianOptions& bayesian) {
+std::unique_ptr<model::Surrogate> MakeProcess(const Features& features,
+                                              const BayesianOptions& bayesian,
+                                              const model::KernelPriors& priors) {
   model::GaussianProcessOptions options;
   options.scale = model::ObjectiveScale::kLinear;
+  options.search.priors = priors;
   if (!bayesian.hyperparameter_priors) options.search.priors = {{}, {}, {}};
   return std::make_unique<model::GaussianProcess>(features.group_of_column(), options);
+}
+
+std::unique_ptr<model::Surrogate> MakeGaussianProcess(const Features& features,
+                                                      const BayesianOptions& bayesian) {
+  return MakeProcess(features, bayesian, {});
+}
+
+/// Of one of several objectives. Under the usual priors few observations make a process too sure
+/// that parameters do not matter: their corners are tried for the sake of others, and extend a
+/// front by points that are bad in all objectives but one
+/// (docs/studies/2026-11-several-objectives.md).
+std::unique_ptr<model::Surrogate> MakeProcessOfSeveral(const Features& features,
+                                                       const BayesianOptions& bayesian) {
+  return MakeProcess(features, bayesian, {.length_scale = model::GammaPrior{2, 1}});
 }
 
 std::unique_ptr<model::Surrogate> MakeForest(const Features&, const BayesianOptions&) {
@@ -71,7 +87,8 @@ std::unique_ptr<Optimizer> MakeForestBayesian(std::shared_ptr<const space::Space
 std::unique_ptr<Optimizer> MakeGaussianBayesian(std::shared_ptr<const space::Space> space,
                                                 const OptimizerOptions& options) {
   if (options.transfer.tasks.empty()) {
-    std::vector<SurrogateFactory> surrogates = {MakeGaussianProcess};
+    std::vector<SurrogateFactory> surrogates = {
+        options.further_objectives.empty() ? MakeGaussianProcess : MakeProcessOfSeveral};
     if (options.bayesian.alternate_with_forest) surrogates.emplace_back(MakeForest);
     return MakeBayesian(std::move(space), surrogates, options);
   }

@@ -180,7 +180,8 @@ def table(rows, made):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--out", default="several_objectives.jsonl", help="a line for each search")
-    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--seeds", type=int, default=20, help="how many")
+    parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--problems", default=None, help="names, with commas between")
     parser.add_argument("--methods", default=",".join(METHODS))
     arguments = parser.parse_args()
@@ -191,7 +192,7 @@ def main():
     out = pathlib.Path(arguments.out)
     rows = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
     done = {(r["problem"], r["method"], r["seed"]) for r in rows}
-    for seed in range(arguments.seeds):
+    for seed in range(arguments.first_seed, arguments.first_seed + arguments.seeds):
         for problem in made.values():
             for method in arguments.methods.split(","):
                 if (problem.name, method, seed) in done:
