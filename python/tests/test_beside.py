@@ -48,7 +48,7 @@ def test_no_compiler_is_loaded_with_the_package():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-@pytest.mark.parametrize("order", itertools.permutations(["torch", "onnxruntime", "bayloom"]),
+@pytest.mark.parametrize("order", list(itertools.permutations(["torch", "onnxruntime", "bayloom"])),
                          ids="-".join)
 def test_imported_before_and_after(order, bayloom_program, monkeypatch, request):
     there = [name for name in order if name == "bayloom" or importlib.util.find_spec(name)]
