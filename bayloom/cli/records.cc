@@ -88,6 +88,10 @@ void Import(const RecordsOptions& options) {
       fmt::print("{}: {} new programs of pools\n", shown,
                  report::FormatCount(summary.pool_programs));
     }
+    if (summary.samples > 0) {
+      fmt::print("{}: {} new samples for cost models\n", shown,
+                 report::FormatCount(summary.samples));
+    }
   }
 }
 

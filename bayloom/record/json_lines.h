@@ -18,6 +18,8 @@ namespace bayloom::record {
 ///     {"type": "task", "hash": "...", "workload": {...}}
 ///     {"type": "pool_group", "name": "resnet18.onnx", "task": "<hash>", "weight": 2}
 ///     {"type": "pool_chunk", "task": "<hash>", "first": 0, "programs": "<base64>", ...}
+///     {"type": "samples", "task": "<hash>", "target": "<hash>", "measurements": "<base64>", ...}
+///     {"type": "model", "hash": "...", "target": "<hash>", "bytes": "<base64>", ...}
 ///     {"type": "session", "uuid": "...", "kind": "tune", "target": "<hash>", "seed": 1, ...}
 ///     {"type": "trial", "session": "<uuid>", "task": "<hash>", "ordinal": 0, ...}
 ///     {"type": "metric", "session": "<uuid>", "task": "<hash>", "batch": 0, ...}
@@ -37,10 +39,12 @@ struct ImportSummary {
   int64_t added = 0;          ///< new trials
   int64_t present = 0;        ///< trials the store had already
   int64_t pool_programs = 0;  ///< new programs of pools
+  int64_t samples = 0;        ///< new samples for cost models
 };
 
 /// Adds what the store does not have yet; importing twice changes nothing. All or nothing: a bad
 /// line throws an InputError that names `source` and the line, and the store stays as it was.
+/// Samples and models of features that another version extracted are left out.
 ImportSummary ImportJsonLines(Store& store, std::istream& in, const std::string& source);
 
 }  // namespace bayloom::record

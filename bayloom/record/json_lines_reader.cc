@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <istream>
 #include <map>
@@ -14,11 +15,13 @@
 #include <vector>
 
 #include "bayloom/base/base64.h"
+#include "bayloom/base/hash.h"
 #include "bayloom/base/json.h"
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/read_line.h"
 #include "bayloom/base/result.h"
 #include "bayloom/record/internal/checks.h"
+#include "bayloom/record/internal/sample_rows.h"
 #include "bayloom/record/json_lines.h"
 #include "bayloom/record/json_text.h"
 #include "bayloom/record/pool_chunk.h"
@@ -158,6 +161,10 @@ class JsonLinesReader {
           .Run(TextFromJson(json.at("name")), TaskOf(json), RealFromJson(json.at("weight")));
     } else if (type == "pool_chunk") {
       ReadPoolChunk(json);
+    } else if (type == "samples") {
+      ReadSampleSet(json);
+    } else if (type == "model") {
+      ReadModel(json);
     } else if (type == "session") {
       ReadSession(json);
     } else if (type == "search") {
@@ -350,6 +357,58 @@ class JsonLinesReader {
       }
     }
     return place->second;
+  }
+
+  TargetId TargetOf(const Json& json) {
+    return Lookup(targets_, TextFromJson(json.at("target")), "target");
+  }
+
+  /// Whether samples or a model are of the features that this version extracts; others are of no
+  /// use.
+  static bool HasLayout(const Json& json) {
+    return HashFromHex(json.at("layout")) == static_cast<uint64_t>(FeatureLayout());
+  }
+
+  /// Adds those programs whose samples the task does not have, even if that makes more than a
+  /// tuning would keep.
+  void ReadSampleSet(const Json& json) {
+    if (!HasLayout(json)) return;
+    const TaskId task = TaskOf(json);
+    const TargetId target = TargetOf(json);
+    std::vector<MeasuredSample> samples =
+        OrThrow(UnpackSamples({OrThrow(base::FromBase64(TextFromJson(json.at("measurements")))),
+                               OrThrow(base::FromBase64(TextFromJson(json.at("features"))))}));
+    const int64_t given = IntegerOf(json, "given");
+    if (given < std::ssize(samples)) {
+      throw std::invalid_argument("'given' is less than the number of samples");
+    }
+    TaskSamples kept = ReadSamples(store_.database_, task, target);
+    std::unordered_set<uint64_t> known;
+    for (const MeasuredSample& sample : kept.samples) known.insert(sample.hash);
+    const size_t before = kept.samples.size();
+    for (MeasuredSample& sample : samples) {
+      if (known.insert(sample.hash).second) kept.samples.push_back(std::move(sample));
+    }
+    const int64_t added = static_cast<int64_t>(kept.samples.size() - before);
+    if (added == 0) return;
+    kept.given = std::max(kept.given + added, given);
+    WriteSamples(store_.database_, target, kept);
+    summary_.samples += added;
+  }
+
+  void ReadModel(const Json& json) {
+    if (!HasLayout(json)) return;
+    StoredModel model;
+    model.hash = HashFromHex(json.at("hash"));
+    model.given = IntegerOf(json, "given");
+    model.trials = IntegerOf(json, "trials");
+    model.tasks = IntegerOf(json, "tasks");
+    model.bytes = OrThrow(base::FromBase64(TextFromJson(json.at("bytes"))));
+    if (base::Hasher().Add(model.bytes).Digest() != model.hash) {
+      throw std::invalid_argument("a model has another hash than its bytes");
+    }
+    const TargetId target = TargetOf(json);
+    if (!HasModel(store_.database_, model.hash)) WriteModel(store_.database_, target, model);
   }
 
   /// Sessions from before there were kinds that hold nothing but measurements of a pool.

@@ -55,6 +55,8 @@ class JsonLinesWriter {
     WriteTargets();
     WriteTasks();
     WritePools();
+    WriteSamples();
+    WriteModels();
     const std::vector<RunRecord> runs = store_.Runs();
     for (const RunRecord& run : runs) WriteRun(run);
     for (const RunRecord& run : runs) WriteRepeats(run);
@@ -111,6 +113,42 @@ class JsonLinesWriter {
              {"count", chunks.Int(2)},
              {"programs", base::ToBase64(chunks.Blob(3))},
              {"features", base::ToBase64(chunks.Blob(4))}});
+    }
+  }
+
+  /// Oldest first, as their order says which are removed first.
+  void WriteSamples() {
+    Rows rows = store_.database_
+                    .Prepared(
+                        "SELECT task, target, layout, given, measurements, features FROM samples"
+                        " ORDER BY changed, task, target")
+                    .Start();
+    while (rows.Step()) {
+      Write({{"type", "samples"},
+             {"task", tasks_[rows.Int(0)]},
+             {"target", targets_[rows.Int(1)]},
+             {"layout", HashToHex(rows.Hash(2))},
+             {"given", rows.Int(3)},
+             {"measurements", base::ToBase64(rows.Blob(4))},
+             {"features", base::ToBase64(rows.Blob(5))}});
+    }
+  }
+
+  void WriteModels() {
+    Rows rows = store_.database_
+                    .Prepared(
+                        "SELECT hash, target, layout, given, trials, tasks, bytes FROM models"
+                        " ORDER BY added, hash")
+                    .Start();
+    while (rows.Step()) {
+      Write({{"type", "model"},
+             {"hash", HashToHex(rows.Hash(0))},
+             {"target", targets_[rows.Int(1)]},
+             {"layout", HashToHex(rows.Hash(2))},
+             {"given", rows.Int(3)},
+             {"trials", rows.Int(4)},
+             {"tasks", rows.Int(5)},
+             {"bytes", base::ToBase64(rows.Blob(6))}});
     }
   }
 

@@ -3,97 +3,27 @@
 
 #include "bayloom/record/sample_store.h"
 
-#include <fmt/format.h>
-
-#include <cmath>
-#include <cstring>
-#include <limits>
-#include <utility>
-
-#include "bayloom/base/hash.h"
-#include "bayloom/base/result.h"
+#include "bayloom/record/internal/sample_rows.h"
 #include "bayloom/record/internal/schema.h"
-#include "bayloom/record/pool_chunk.h"
 
 namespace bayloom::record {
-namespace {
-
-/// Changes when columns come, go or move.
-int64_t FeatureLayout() {
-  base::Hasher names;
-  for (int column = 0; column < feature::kFeatureColumns; ++column) {
-    names.Add(feature::FeatureColumnName(column));
-  }
-  return static_cast<int64_t>(names.Digest());
-}
-
-/// A program's hash and its seconds, NaN where it is infeasible: the rest of a sample.
-struct Measurement {
-  uint64_t hash;
-  double seconds;
-};
-
-std::string PackMeasurements(const std::vector<MeasuredSample>& samples) {
-  std::string bytes;
-  for (const MeasuredSample& sample : samples) {
-    const Measurement one = {sample.hash,
-                             sample.seconds.value_or(std::numeric_limits<double>::quiet_NaN())};
-    bytes.append(reinterpret_cast<const char*>(&one), sizeof(one));
-  }
-  return bytes;
-}
-
-}  // namespace
-
 SampleStore::SampleStore(const std::string& path, Mode mode) : database_(path, mode) {
   Migrate(database_, StoreMigrations());
 }
 
-void SampleStore::Damaged(TaskId task) const {
-  throw InputError(fmt::format("cannot use {}: the samples of task {} are damaged", path(), task));
-}
-
-void SampleStore::Put(TargetId target, const TaskSamples& samples) {
-  const std::string measurements = PackMeasurements(samples.samples);
-  std::vector<PoolProgram> programs(samples.samples.size());
-  for (size_t i = 0; i < programs.size(); ++i) programs[i].features = samples.samples[i].features;
-  const std::string features = PackFeatures(programs);
+void SampleStore::Update(TaskId task, TargetId target,
+                         const std::function<void(TaskSamples&)>& change) {
   const std::lock_guard lock(mutex_);
-  database_
-      .Prepared(
-          "INSERT OR REPLACE INTO samples (task, target, layout, given, changed, measurements,"
-          " features) VALUES (?, ?, ?, ?, (SELECT IFNULL(MAX(changed), 0) + 1 FROM samples), ?, ?)")
-      .Run(samples.task, target, FeatureLayout(), samples.given, BlobView{measurements},
-           BlobView{features});
+  Transaction transaction(database_);
+  TaskSamples samples = ReadSamples(database_, task, target);
+  change(samples);
+  WriteSamples(database_, target, samples);
+  transaction.Commit();
 }
 
 TaskSamples SampleStore::Of(TaskId task, TargetId target) {
-  TaskSamples found = {.task = task, .given = 0, .samples = {}};
-  std::string measurements, packed;
-  {
-    const std::lock_guard lock(mutex_);
-    Rows rows = database_
-                    .Prepared(
-                        "SELECT given, measurements, features FROM samples"
-                        " WHERE task = ? AND target = ? AND layout = ?")
-                    .Start(task, target, FeatureLayout());
-    if (!rows.Step()) return found;
-    found.given = rows.Int(0);
-    measurements = rows.Blob(1);
-    packed = rows.Blob(2);
-  }
-  Result<std::vector<feature::FeatureMatrix>> features = UnpackFeatures(packed);
-  if (!features || measurements.size() != features->size() * sizeof(Measurement)) Damaged(task);
-  for (size_t i = 0; i < features->size(); ++i) {
-    Measurement one;
-    std::memcpy(&one, measurements.data() + i * sizeof(one), sizeof(one));
-    const bool is_feasible = !std::isnan(one.seconds);
-    if (is_feasible && !(one.seconds > 0 && std::isfinite(one.seconds))) Damaged(task);
-    found.samples.push_back({.hash = one.hash,
-                             .seconds = is_feasible ? std::optional(one.seconds) : std::nullopt,
-                             .features = std::move((*features)[i])});
-  }
-  return found;
+  const std::lock_guard lock(mutex_);
+  return ReadSamples(database_, task, target);
 }
 
 std::vector<SampledTask> SampleStore::TasksOn(TargetId target) {
@@ -138,12 +68,7 @@ void SampleStore::Trim(int64_t bytes) {
 
 void SampleStore::AddModel(TargetId target, const StoredModel& model) {
   const std::lock_guard lock(mutex_);
-  database_
-      .Prepared(
-          "INSERT OR REPLACE INTO models (hash, target, layout, added, given, trials, tasks, bytes)"
-          " VALUES (?, ?, ?, (SELECT IFNULL(MAX(added), 0) + 1 FROM models), ?, ?, ?, ?)")
-      .Run(model.hash, target, FeatureLayout(), model.given, model.trials, model.tasks,
-           BlobView{model.bytes});
+  WriteModel(database_, target, model);
 }
 
 void SampleStore::KeepOnlyModel(TargetId target, uint64_t hash) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -46,7 +47,7 @@ struct StoredModel {
 
 /// Measured programs for cost models to learn from, and models trained on them, in a database of
 /// records beside its tasks and targets (see Store). Of a task on a target there is one set of
-/// samples, which is replaced as a whole: who adds to it decides what stays.
+/// samples: who adds to it decides what stays.
 ///
 /// Samples whose features an older version extracted are no longer there. What a call has written
 /// is durable when it returns. Failures are those of Database. All methods may be called from any
@@ -59,8 +60,10 @@ class SampleStore {
 
   const std::string& path() const { return database_.path(); }
 
-  /// Takes the place of what was kept of the task on the target.
-  void Put(TargetId target, const TaskSamples& samples);
+  /// Replaces what is kept of the task on the target by what `change` makes of it. Who else adds
+  /// to it, in any process, does so before or afterwards; `change` must not use this store. Where
+  /// it throws, nothing is changed.
+  void Update(TaskId task, TargetId target, const std::function<void(TaskSamples&)>& change);
   /// Nothing kept: no samples, none given. Throws InputError where they are damaged.
   TaskSamples Of(TaskId task, TargetId target);
   /// Tasks with samples on the target, those changed longest ago first.
@@ -84,7 +87,6 @@ class SampleStore {
 
  private:
   std::optional<StoredModel> ReadModel(Rows rows);
-  [[noreturn]] void Damaged(TaskId task) const;
 
   std::mutex mutex_;  ///< guards the database
   Database database_;

@@ -39,6 +39,21 @@ std::vector<int> ChooseSpread(const std::vector<record::MeasuredSample>& samples
   return ChooseSpread(seconds, count);
 }
 
+/// Adds programs to those known; one that is known takes the newer time.
+void Merge(std::vector<record::MeasuredSample> measured, record::TaskSamples& known) {
+  std::unordered_map<uint64_t, size_t> places;
+  for (size_t i = 0; i < known.samples.size(); ++i) places.emplace(known.samples[i].hash, i);
+  for (record::MeasuredSample& sample : measured) {
+    const auto [place, is_new] = places.emplace(sample.hash, known.samples.size());
+    if (is_new) {
+      ++known.given;
+      known.samples.push_back(std::move(sample));
+    } else {
+      known.samples[place->second] = std::move(sample);
+    }
+  }
+}
+
 /// The largest number that tasks with so many programs can give each, or all they have, without
 /// giving more than `count` in all.
 int64_t EqualShare(std::vector<int64_t> programs, int64_t count) {
@@ -74,24 +89,15 @@ void EarlierTrials::Add(const target::Target& target, const tensor::Workload& wo
   target::Target without_machine = target;
   without_machine.machine.reset();
   const record::TargetId target_id = store_.AddTarget(without_machine);
-  record::TaskSamples known = samples_.Of(store_.AddTask(workload), target_id);
-  std::unordered_map<uint64_t, size_t> places;
-  for (size_t i = 0; i < known.samples.size(); ++i) places.emplace(known.samples[i].hash, i);
-  for (record::MeasuredSample& sample : measured) {
-    const auto [place, is_new] = places.emplace(sample.hash, known.samples.size());
-    if (is_new) {
-      ++known.given;
-      known.samples.push_back(std::move(sample));
-    } else {
-      known.samples[place->second] = std::move(sample);
+  const record::TaskId task = store_.AddTask(workload);
+  samples_.Update(task, target_id, [&](record::TaskSamples& known) {
+    Merge(std::move(measured), known);
+    std::vector<record::MeasuredSample> kept;
+    for (const int place : ChooseSpread(known.samples, options_.samples_per_task)) {
+      kept.push_back(std::move(known.samples[place]));
     }
-  }
-  std::vector<record::MeasuredSample> kept;
-  for (const int place : ChooseSpread(known.samples, options_.samples_per_task)) {
-    kept.push_back(std::move(known.samples[place]));
-  }
-  known.samples = std::move(kept);
-  samples_.Put(target_id, known);
+    known.samples = std::move(kept);
+  });
   samples_.Trim(options_.bytes);
 }
 

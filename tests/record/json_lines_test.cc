@@ -8,13 +8,16 @@
 
 #include <cmath>
 #include <map>
+#include <regex>
 #include <set>
 #include <sstream>
 
+#include "bayloom/base/hash.h"
 #include "bayloom/base/random.h"
 #include "bayloom/base/result.h"
 #include "bayloom/base/system_error.h"
 #include "bayloom/record/program_pool.h"
+#include "bayloom/record/sample_store.h"
 #include "tests/record/sample.h"
 #include "tests/temporary_folder.h"
 
@@ -159,6 +162,24 @@ std::vector<PoolProgram> RandomPrograms(base::RandomStream& random) {
   return programs;
 }
 
+std::vector<MeasuredSample> RandomSamples(base::RandomStream& random) {
+  std::vector<MeasuredSample> samples;
+  for (PoolProgram& program : RandomPrograms(random)) {
+    samples.push_back(
+        {.hash = program.hash,
+         .seconds = random.UniformInt(4) == 0 ? std::nullopt : std::optional(random.Uniform() + 1),
+         .features = std::move(program.features)});
+  }
+  return samples;
+}
+
+StoredModel RandomModel(base::RandomStream& random) {
+  StoredModel model = {.given = 5, .trials = 4, .tasks = 1, .bytes = RandomText(random)};
+  model.bytes += std::to_string(random.Next());
+  model.hash = base::Hasher().Add(model.bytes).Digest();
+  return model;
+}
+
 /// Everything a store can hold, drawn at random.
 void FillAtRandom(Store& store, base::RandomStream& random) {
   std::vector<TargetId> targets;
@@ -172,6 +193,14 @@ void FillAtRandom(Store& store, base::RandomStream& random) {
   for (int i = 0; i < 6; ++i) {
     pool.PutIntoGroup(RandomText(random), tasks[random.UniformInt(3)], 0.1 * i);
     pool.Add(tasks[random.UniformInt(3)], RandomPrograms(random));
+  }
+  SampleStore samples(store.path());
+  for (const TaskId task : tasks) {
+    samples.Update(task, targets[random.UniformInt(3)], [&](TaskSamples& kept) {
+      kept.samples = RandomSamples(random);
+      kept.given = std::ssize(kept.samples) + static_cast<int64_t>(random.UniformInt(9));
+    });
+    samples.AddModel(targets[random.UniformInt(3)], RandomModel(random));
   }
   for (int i = 0; i < 8; ++i) {
     RunRecord run = SampleSearch(RandomText(random));
@@ -249,10 +278,10 @@ TEST(JsonLines, EverythingAStoreHoldsMakesTheRoundTrip) {
     Import(copy, text);
     EXPECT_EQ(Export(copy), text);
     const auto contents = Contents(source.path());
-    EXPECT_GE(contents.size(), 7u);  // repeats need a trial
+    EXPECT_GE(contents.size(), 9u);  // repeats need a trial
     EXPECT_EQ(Contents(copy.path()), contents);
     const ImportSummary again = Import(copy, text);
-    EXPECT_EQ(again.added + again.pool_programs, 0);
+    EXPECT_EQ(again.added + again.pool_programs + again.samples, 0);
     EXPECT_EQ(Export(copy), text);
   }
 }
@@ -279,6 +308,65 @@ TEST(JsonLines, PoolsAreMergedProgramByProgram) {
   EXPECT_EQ(merged[1].features, programs[0].features);
   EXPECT_EQ(merged[2].trace, programs[2].trace);
   EXPECT_EQ(ours.Groups().at(0).members.at(0).weight, 3);  // what is there stays
+}
+
+TEST(JsonLines, SamplesAreMergedProgramByProgram) {
+  TemporaryFolder folder;
+  base::RandomStream random(6);
+  Store source(folder / "a.db"), copy(folder / "b.db");
+  std::vector<MeasuredSample> measured = RandomSamples(random);
+  while (measured.size() < 3) measured = RandomSamples(random);
+  SampleStore theirs(source.path()), ours(copy.path());
+  copy.AddTask(Matmul(1, 2, 3));
+  copy.AddTarget(SampleTarget(7));
+  const TaskId task = source.AddTask(Matmul(4, 8, 16)), same = copy.AddTask(Matmul(4, 8, 16));
+  const TargetId target = source.AddTarget(SampleTarget()), here = copy.AddTarget(SampleTarget());
+  theirs.Update(task, target, [&](TaskSamples& kept) {
+    kept.samples = measured;
+    kept.given = 100;
+  });
+  ours.Update(same, here, [&](TaskSamples& kept) {
+    kept.samples = {measured[1]};
+    kept.samples[0].seconds = 77;
+    kept.given = 1;
+  });
+  EXPECT_EQ(Import(copy, Export(source)).samples, std::ssize(measured) - 1);
+  EXPECT_EQ(Import(copy, Export(source)).samples, 0);
+  const TaskSamples merged = ours.Of(same, here);
+  EXPECT_EQ(merged.given, 100);
+  ASSERT_EQ(merged.samples.size(), measured.size());
+  EXPECT_EQ(merged.samples[0].seconds, 77) << "what is there stays";
+  EXPECT_EQ(merged.samples[1].hash, measured[0].hash);
+  EXPECT_EQ(merged.samples[1].seconds, measured[0].seconds);
+  EXPECT_EQ(merged.samples[1].features, measured[0].features);
+}
+
+TEST(JsonLines, DamagedSamplesAndModelsAreRefusedAndThoseOfOtherFeaturesLeftOut) {
+  TemporaryFolder folder;
+  base::RandomStream random(8);
+  Store source(folder / "a.db");
+  SampleStore samples(source.path());
+  samples.Update(source.AddTask(Matmul(4, 8, 16)), source.AddTarget(SampleTarget()),
+                 [&](TaskSamples& kept) {
+                   kept.samples = RandomSamples(random);
+                   kept.given = std::ssize(kept.samples);
+                 });
+  samples.AddModel(source.AddTarget(SampleTarget()), RandomModel(random));
+  const std::string text = Export(source);
+  const auto changed = [&](const std::string& member, const std::string& value) {
+    return std::regex_replace(text, std::regex("\"" + member + "\":(\"[^\"]*\"|[0-9]+)"),
+                              "\"" + member + "\":" + value);
+  };
+  for (const auto& [member, value] :
+       {std::pair{"measurements", "\"AAAA\""}, {"features", "\"AAAA\""}, {"bytes", "\"AAAA\""}}) {
+    Store copy(folder / (std::string(member) + ".db"));
+    EXPECT_THROW(Import(copy, changed(member, value)), InputError) << member;
+    EXPECT_TRUE(copy.Tasks().empty());
+  }
+  Store other(folder / "other.db");
+  EXPECT_EQ(Import(other, changed("layout", "\"0123456789abcdef\"")).samples, 0);
+  EXPECT_EQ(SampleStore(other.path()).Bytes(), 0);
+  EXPECT_EQ(other.Tasks().size(), 1u);
 }
 
 TEST(JsonLines, ImportingTwiceAddsNothing) {

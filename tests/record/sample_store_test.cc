@@ -4,6 +4,10 @@
 #include "bayloom/record/sample_store.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <set>
 
 #include "bayloom/base/random.h"
 #include "bayloom/base/result.h"
@@ -47,6 +51,10 @@ class SampleStoreTest : public testing::Test {
     return store_.AddTarget(target);
   }
 
+  void Put(TargetId target, const TaskSamples& samples) {
+    samples_.Update(samples.task, target, [&](TaskSamples& kept) { kept = samples; });
+  }
+
   TemporaryFolder folder_;
   std::string path_ = folder_ / "a.db";
   Store store_{path_};
@@ -57,8 +65,8 @@ class SampleStoreTest : public testing::Test {
 TEST_F(SampleStoreTest, SamplesAreThereForTheirTaskAndTargetOnly) {
   const TargetId one = Cores(1), two = Cores(2);
   const TaskSamples some = Samples(small_, 12), others = Samples(large_, 5, 2);
-  samples_.Put(one, some);
-  samples_.Put(one, others);
+  Put(one, some);
+  Put(one, others);
   SampleStore again(path_, SampleStore::Mode::kReadOnly);
   ExpectSame(again.Of(small_, one), some);
   ExpectSame(again.Of(large_, one), others);
@@ -68,11 +76,11 @@ TEST_F(SampleStoreTest, SamplesAreThereForTheirTaskAndTargetOnly) {
   EXPECT_TRUE(again.TasksOn(two).empty());
 }
 
-TEST_F(SampleStoreTest, APutTakesThePlaceOfTheOneBeforeAndComesLast) {
+TEST_F(SampleStoreTest, AnUpdateTakesThePlaceOfWhatWasThereAndComesLast) {
   const TargetId target = Cores(1);
-  samples_.Put(target, Samples(small_, 12));
-  samples_.Put(target, Samples(large_, 4));
-  samples_.Put(target, Samples(small_, 3, 9));
+  Put(target, Samples(small_, 12));
+  Put(target, Samples(large_, 4));
+  Put(target, Samples(small_, 3, 9));
   ExpectSame(samples_.Of(small_, target), Samples(small_, 3, 9));
   const std::vector<SampledTask> tasks = samples_.TasksOn(target);
   ASSERT_EQ(tasks.size(), 2U);
@@ -81,11 +89,68 @@ TEST_F(SampleStoreTest, APutTakesThePlaceOfTheOneBeforeAndComesLast) {
   EXPECT_EQ(tasks[1].given, 10);
 }
 
+TEST_F(SampleStoreTest, WhereAnUpdateThrowsNothingIsChanged) {
+  const TargetId target = Cores(1);
+  Put(target, Samples(small_, 12));
+  const auto fails = [](TaskSamples& kept) {
+    kept.samples.clear();
+    throw InputError("no");
+  };
+  EXPECT_THROW(samples_.Update(small_, target, fails), InputError);
+  ExpectSame(samples_.Of(small_, target), Samples(small_, 12));
+}
+
+TEST(SampleStores, ProcessesThatUpdateATaskAtTheSameTimeLoseNothingOfEachOther) {
+  constexpr int kWriters = 3, kUpdates = 20;
+  const TemporaryFolder folder;
+  const std::string path = folder / "a.db";
+  TaskId task = 0;
+  TargetId target = 0;
+  {  // SQLite must not be open across a fork
+    Store store(path);
+    task = store.AddTask(Matmul(4, 8, 16));
+    target = store.AddTarget(SampleTarget());
+  }
+  const auto add = [&](uint64_t hash) {
+    return [&, hash](TaskSamples& kept) {
+      MeasuredSample sample = Samples(task, 1).samples[0];
+      sample.hash = hash;
+      kept.samples.push_back(std::move(sample));
+      ++kept.given;
+    };
+  };
+  std::vector<pid_t> writers;
+  for (int i = 0; i < kWriters; ++i) {
+    const pid_t writer = fork();
+    if (writer == 0) {
+      try {
+        SampleStore samples(path);
+        for (int j = 0; j < kUpdates; ++j) samples.Update(task, target, add(kUpdates * i + j));
+      } catch (const std::exception& error) {
+        fprintf(stderr, "%s\n", error.what());
+        _exit(1);
+      }
+      _exit(0);
+    }
+    writers.push_back(writer);
+  }
+  for (const pid_t writer : writers) {
+    int status = 0;
+    ASSERT_EQ(waitpid(writer, &status, 0), writer);
+    EXPECT_EQ(status, 0);
+  }
+  const TaskSamples kept = SampleStore(path).Of(task, target);
+  EXPECT_EQ(kept.given, kWriters * kUpdates);
+  std::set<uint64_t> hashes;
+  for (const MeasuredSample& sample : kept.samples) hashes.insert(sample.hash);
+  EXPECT_EQ(hashes.size(), size_t{kWriters * kUpdates});
+}
+
 TEST_F(SampleStoreTest, TrimmingRemovesWhatWasChangedLongestAgoOnAnyTarget) {
   const TargetId one = Cores(1), two = Cores(2);
-  samples_.Put(one, Samples(small_, 20));
-  samples_.Put(two, Samples(small_, 20));
-  samples_.Put(one, Samples(large_, 20));
+  Put(one, Samples(small_, 20));
+  Put(two, Samples(small_, 20));
+  Put(one, Samples(large_, 20));
   const int64_t all = samples_.Bytes();
   samples_.Trim(all);
   EXPECT_EQ(samples_.Bytes(), all);
@@ -124,12 +189,14 @@ TEST_F(SampleStoreTest, DamageIsSaidAndOtherFeaturesAreNotThere) {
   const char* const damages[] = {"measurements = x'00'", "features = x'1234'",
                                  "measurements = zeroblob(LENGTH(measurements))"};
   for (const char* damage : damages) {
-    samples_.Put(target, Samples(small_, 6));
+    Put(target, Samples(small_, 6));
     Database(path_, Database::Mode::kReadWrite)
         .Execute(std::string("UPDATE samples SET ") + damage);
     EXPECT_THROW(samples_.Of(small_, target), InputError) << damage;
+    EXPECT_THROW(Put(target, Samples(small_, 6)), InputError) << damage;
+    samples_.Trim(0);
   }
-  samples_.Put(target, Samples(small_, 6));
+  Put(target, Samples(small_, 6));
   Database(path_, Database::Mode::kReadWrite).Execute("UPDATE samples SET layout = layout + 1");
   EXPECT_TRUE(samples_.Of(small_, target).samples.empty());
   EXPECT_EQ(samples_.Given(target), 0);

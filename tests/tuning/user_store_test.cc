@@ -3,9 +3,12 @@
 
 #include "bayloom/tuning/user_store.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
+#include <csignal>
 #include <fstream>
 #include <thread>
 
@@ -103,6 +106,34 @@ TEST_F(UserStoreTest, ADamagedFileIsOneWarningAndNothingIsKnown) {
   EXPECT_FALSE(store.Prior(TwoCores()).has_value());
   ASSERT_EQ(warnings_.size(), 1U);
   EXPECT_NE(warnings_[0].find("programs.db"), std::string::npos) << warnings_[0];
+}
+
+TEST_F(UserStoreTest, AFullDiskIsOneWarningAndWhatWasThereStays) {
+  UserStore store = Open();
+  Add(store, space_, 1, 1e-3);
+  std::vector<record::MeasuredSample> measured(64);
+  for (size_t i = 0; i < measured.size(); ++i) {
+    const sketch::Candidate candidate = Sampled(space_, 100 * i);
+    measured[i] = {i, 1e-3, feature::ExtractFeatures(candidate.program)};
+  }
+  rlimit before;
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit full = {4 << 10, before.rlim_max};  // less than the files have already
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &full);
+  store.AddMeasured(TwoCores(), space_.workload(), measured);
+  store.AddMeasured(TwoCores(), space_.workload(), measured);
+  Add(store, space_, 200, 1e-4);
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  ASSERT_EQ(warnings_.size(), 1U);
+  EXPECT_THAT(warnings_[0],
+              ::testing::MatchesRegex("the store of known programs is not used: cannot "
+                                      "use .*programs.db: [^\n]*"));
+  EXPECT_FALSE(store.is_open());
+  UserStore again(path_, UserStore::Mode::kRead, {});
+  ASSERT_TRUE(again.Find(space_).has_value());
+  EXPECT_EQ(again.Find(space_)->outcome.value, 1e-3);
 }
 
 TEST_F(UserStoreTest, WhereNothingCanBeWrittenNothingIsKnown) {

@@ -21,10 +21,15 @@ void KeepPrograms(const tuning::Session& session, const std::string& name, recor
     const sketch::SpaceGenerator& space = task->space();
     std::optional<tuning::MeasuredCandidate> best = tuning::RestoreBest(records, space);
     if (best) known.push_back({space.workload(), *std::move(best)});
+  }
+  // The programs first: where the disk is full, they are worth more than what models learn from.
+  if (!known.empty()) store.Add(name, session.tasks().front()->space().target(), known);
+  for (const auto& task : session.tasks()) {
+    if (!store.is_open()) return;
+    const sketch::SpaceGenerator& space = task->space();
     store.AddMeasured(space.target(), space.workload(),
                       tuning::MeasuredSamples(records, space, kept, pool));
   }
-  if (!known.empty()) store.Add(name, session.tasks().front()->space().target(), known);
 }
 
 }  // namespace bayloom::cli
