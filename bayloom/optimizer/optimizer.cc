@@ -10,6 +10,7 @@
 #include "bayloom/model/gaussian_process.h"
 #include "bayloom/model/random_forest.h"
 #include "bayloom/optimizer/internal/bayesian_search.h"
+#include "bayloom/optimizer/internal/fidelity_search.h"
 #include "bayloom/optimizer/internal/heuristic_search.h"
 #include "bayloom/optimizer/internal/portfolio.h"
 #include "bayloom/optimizer/internal/scalarized_search.h"
@@ -146,6 +147,15 @@ std::unique_ptr<Optimizer> MakeOptimizer(std::string_view name,
                                          std::shared_ptr<const space::Space> space,
                                          const OptimizerOptions& options) {
   const OptimizerMaker& make = Optimizers().At(name);
+  if (options.fidelity) {
+    if (name != "bayesian" || !options.further_objectives.empty() ||
+        !options.transfer.tasks.empty()) {
+      throw InputError(
+          "only the optimizer 'bayesian' chooses fidelities, of one objective and without earlier "
+          "searches to learn from");
+    }
+    return std::make_unique<FidelitySearch>(std::move(space), options);
+  }
   if (options.further_objectives.empty()) return make(std::move(space), options);
   if (!options.transfer.tasks.empty()) {
     throw InputError("earlier searches teach an optimizer of one objective only");

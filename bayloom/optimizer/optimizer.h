@@ -115,6 +115,13 @@ struct BayesianOptions {
   double prior_weight = 10;
 };
 
+/// That configurations can be evaluated at several fidelities: smaller inputs, fewer repetitions.
+struct FidelityOptions {
+  /// The space without its last parameter, which is the fidelity: an ordinal whose last value is
+  /// the one that counts.
+  std::shared_ptr<const space::Space> space;
+};
+
 struct OptimizerOptions {
   uint64_t seed = 0;
   /// Random configurations before the bayesian optimizers trust their surrogate; 0 chooses by the
@@ -128,6 +135,9 @@ struct OptimizerOptions {
   std::vector<std::string> further_objectives = {};
   /// What "bayesian" learns from before its first trial; the others begin from nothing.
   TransferOptions transfer = {};
+  /// "bayesian" decides for each configuration at which fidelity it is to be evaluated, by what a
+  /// second of that tells of the last one. Outcomes of the others are no candidates for the best.
+  std::optional<FidelityOptions> fidelity = {};
   /// The bayesian optimizers ask for canonical configurations only, as long as they find new ones.
   space::CanonicalForm canonical = {};
 };

@@ -13,7 +13,6 @@ namespace {
 
 constexpr int kDimensions = 3;  // i, j, k
 constexpr int kLoops = 2 * kDimensions;
-constexpr double kExtent = 512;
 constexpr double kLineElements = 16;
 
 /// The dimensions of A[i][k], B[k][j] and C[i][j]; the second one is contiguous.
@@ -26,6 +25,7 @@ struct Level {
 constexpr std::array<Level, 2> kLevels = {{{512, 4}, {8192, 20}}};
 
 struct Nest {
+  double extent;
   std::array<double, kDimensions> tile;
   std::array<int, kLoops> order;  ///< outermost first; d is the loop over tiles, 3 + d within one
   double unroll;
@@ -33,14 +33,14 @@ struct Nest {
   int Dimension(int depth) const { return order[depth] % kDimensions; }
   double Trips(int depth) const {
     const double tile_size = tile[Dimension(depth)];
-    return order[depth] < kDimensions ? kExtent / tile_size : tile_size;
+    return order[depth] < kDimensions ? extent / tile_size : tile_size;
   }
 
   /// Lines of an array that the loops from `depth` inwards touch.
   double Footprint(const std::array<int, 2>& array, int depth) const {
-    std::array<double, kDimensions> extent = {1, 1, 1};
-    for (int d = depth; d < kLoops; ++d) extent[Dimension(d)] *= Trips(d);
-    return extent[array[0]] * std::ceil(extent[array[1]] / kLineElements);
+    std::array<double, kDimensions> touched = {1, 1, 1};
+    for (int d = depth; d < kLoops; ++d) touched[Dimension(d)] *= Trips(d);
+    return touched[array[0]] * std::ceil(touched[array[1]] / kLineElements);
   }
 
   double Footprints(int depth) const {
@@ -73,7 +73,7 @@ struct Nest {
     constexpr std::array<double, kDimensions> kLanes = {1, 8, 3};
     const double lanes = std::min(trips, kLanes[Dimension(kLoops - 1)]);
     const double overhead = 1 + 2 / std::min(trips, unroll) + 6 / trips;
-    return std::pow(kExtent, kDimensions) / lanes * overhead;
+    return std::pow(extent, kDimensions) / lanes * overhead;
   }
 
   double Cycles() const {
@@ -83,8 +83,9 @@ struct Nest {
   }
 };
 
-Nest NestOf(const space::Space& space, const space::Configuration& configuration) {
+Nest NestOf(const space::Space& space, const space::Configuration& configuration, double extent) {
   Nest nest;
+  nest.extent = extent;
   for (int d = 0; d < kDimensions; ++d) {
     nest.tile[d] = space.parameter(d).NumberAt(configuration.coordinates[d]);
   }
@@ -107,7 +108,7 @@ trial::Outcome Evaluate(const Nest& nest) {
 
 }  // namespace
 
-RecordedTask MakeLoopOrderTask(space::PermutationMetric metric) {
+RecordedTask MakeLoopOrderTask(space::PermutationMetric metric, int extent) {
   space::Space::Builder builder;
   for (const char* name : {"tile_i", "tile_j", "tile_k"}) {
     builder.Add(space::MakeOrdinal(name, {4, 8, 16, 32, 64, 128}, space::Scale::kLog));
@@ -123,7 +124,7 @@ RecordedTask MakeLoopOrderTask(space::PermutationMetric metric) {
   task.space = *builder.Build();
   task.optimum = std::numeric_limits<double>::infinity();
   task.space->ForEach([&](const space::Configuration& c) {
-    const trial::Outcome outcome = Evaluate(NestOf(*task.space, c));
+    const trial::Outcome outcome = Evaluate(NestOf(*task.space, c, extent));
     if (outcome.ok()) task.optimum = std::min(task.optimum, outcome.value);
     task.outcomes.emplace(c, outcome);
     return true;

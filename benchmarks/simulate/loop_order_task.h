@@ -8,12 +8,13 @@
 
 namespace bayloom {
 
-/// A tiled product of two 512 x 512 matrices on an imagined core, as the recorded spaces have no
-/// permutation: three tile sizes, the order of the six loops (a tile's loops inside the loop over
-/// tiles, known constraints), an unroll factor, and register pressure that the search is not told.
+/// A tiled product of two matrices with `extent` rows and columns on an imagined core, as the
+/// recorded spaces have no permutation: three tile sizes, the order of the six loops (a tile's
+/// loops inside the loop over tiles, known constraints), an unroll factor, and register pressure
+/// that the search is not told.
 ///
 /// The time is a count: lines that move into two levels of cache, by how much of the loop nest's
 /// footprint fits into each (after Wolf and Lam 1991), and instructions, by the innermost loop.
-RecordedTask MakeLoopOrderTask(space::PermutationMetric metric);
+RecordedTask MakeLoopOrderTask(space::PermutationMetric metric, int extent = 512);
 
 }  // namespace bayloom

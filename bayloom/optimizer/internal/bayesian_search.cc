@@ -25,14 +25,6 @@ constexpr int kMinRemembered = 150;
 /// Draws whose canonical forms are all known before one is asked for as it is.
 constexpr int kMaxForms = 32;
 
-/// One for each parameter: a Gaussian process with cautious priors makes sense of so few, and makes
-/// more of the trials that follow than chance does.
-int DefaultInitialSamples(const space::Space& space) {
-  int varying = 0;
-  for (int i = 0; i < space.size(); ++i) varying += space.parameter(i).Cardinality() != 1;
-  return std::clamp(varying, 4, 12);
-}
-
 bool AnyPrior(const space::Space& space) {
   for (int i = 0; i < space.size(); ++i) {
     if (space.parameter(i).has_prior()) return true;
@@ -52,6 +44,12 @@ double LogPrior(const space::Space& space, const space::Configuration& configura
 }
 
 }  // namespace
+
+int DefaultInitialSamples(const space::Space& space) {
+  int varying = 0;
+  for (int i = 0; i < space.size(); ++i) varying += space.parameter(i).Cardinality() != 1;
+  return std::clamp(varying, 4, 12);
+}
 
 BayesianSearch::BayesianSearch(std::shared_ptr<const space::Space> space,
                                std::span<const SurrogateFactory> make_surrogates,
@@ -100,6 +98,14 @@ std::optional<space::Configuration> BayesianSearch::AskBy(size_t surrogate) {
 void BayesianSearch::Expect(const space::Configuration& configuration) {
   memory_.MarkAsked(configuration);
   if (pool_) pool_->Take(configuration);
+}
+
+void BayesianSearch::Withdraw(const space::Configuration& configuration) {
+  memory_.Withdraw(configuration);
+  if (pool_) pool_->Release(configuration);
+  for (Adviser& adviser : advisers_) {
+    for (SurrogateSlot& slot : adviser) slot.imagined.reset();
+  }
 }
 
 std::optional<space::Configuration> BayesianSearch::BestOf(

@@ -27,6 +27,10 @@
 
 namespace bayloom::optimizer {
 
+/// One for each parameter: a Gaussian process with cautious priors makes sense of so few, and makes
+/// more of the trials that follow than chance does.
+int DefaultInitialSamples(const space::Space& space);
+
 /// Bayesian optimization (Hellsten et al. 2023, sec. 3 and 4): a few random configurations, then
 /// always the one of most utility under a surrogate of the objective and, once a trial has failed,
 /// a model of feasibility. Several surrogates take turns: what one is wrong about, and would stay
@@ -63,6 +67,12 @@ class BayesianSearch final : public Optimizer {
   std::optional<space::Configuration> AskBy(size_t surrogate);
   /// Marks a configuration that another arm asks for as pending.
   void Expect(const space::Configuration& configuration);
+  /// Takes that back: it may be asked for again.
+  void Withdraw(const space::Configuration& configuration);
+  /// What the first surrogate learns from elsewhere has changed: it learns all of it again.
+  void Forget();
+  /// What models the first objective, as it was at the last suggestion.
+  const ObjectiveModel& objective() const { return advisers_.front().front().objective; }
   /// Of the candidates that one which the first surrogate expects to improve most upon `best`, a
   /// value of the objective; not for several objectives. None when the surrogate failed or there
   /// are none.
@@ -103,8 +113,6 @@ class BayesianSearch final : public Optimizer {
   /// Learns what is new. Throws FitFailure.
   std::vector<const model::Surrogate*> Learn(Adviser& adviser);
   void NoteFailure(const model::FitFailure& failure);
-  /// What was learnt is learnt again.
-  void Forget();
   /// The trials with the values of an objective.
   const Memory& MemoryOf(size_t objective) const {
     return objective == 0 ? memory_ : further_memories_[objective - 1];

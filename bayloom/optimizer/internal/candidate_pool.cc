@@ -22,4 +22,9 @@ void CandidatePool::Take(const space::Configuration& configuration) {
   if (place != places_.end()) is_free_[place->second] = 0;
 }
 
+void CandidatePool::Release(const space::Configuration& configuration) {
+  const auto place = places_.find(configuration);
+  if (place != places_.end()) is_free_[place->second] = 1;
+}
+
 }  // namespace bayloom::optimizer

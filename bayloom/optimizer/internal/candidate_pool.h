@@ -27,6 +27,7 @@ class CandidatePool {
   /// Whether the i-th may still be suggested.
   bool IsFree(int i) const { return is_free_[i] != 0; }
   void Take(const space::Configuration& configuration);
+  void Release(const space::Configuration& configuration);
 
  private:
   std::vector<space::Configuration> configurations_;

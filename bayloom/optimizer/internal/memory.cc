@@ -20,6 +20,13 @@ void Memory::MarkAsked(const space::Configuration& configuration) {
   if (states_.emplace(configuration, kPending).second) asked_.push_back(configuration);
 }
 
+void Memory::Withdraw(const space::Configuration& configuration) {
+  const auto state = states_.find(configuration);
+  if (state == states_.end() || state->second != kPending) return;
+  states_.erase(state);
+  std::erase(asked_, configuration);
+}
+
 void Memory::Record(const space::Configuration& configuration, const trial::Outcome& outcome) {
   if (!space_->Contains(configuration)) {
     throw InputError("told the outcome of a configuration that is not in the space");

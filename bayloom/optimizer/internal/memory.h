@@ -38,6 +38,8 @@ class Memory {
   const trial::Outcome* OutcomeOf(const space::Configuration& configuration) const;
 
   void MarkAsked(const space::Configuration& configuration);
+  /// Forgets that it was asked, unless it was told.
+  void Withdraw(const space::Configuration& configuration);
   /// As Optimizer::Tell, errors included.
   void Record(const space::Configuration& configuration, const trial::Outcome& outcome);
 
