@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The Bayloom authors
 # SPDX-License-Identifier: Apache-2.0
-"""Mappings of convolutional networks found by bayloom map and by ZigZag, by ZigZag's cost model.
+"""Mappings of networks' layers found by bayloom map and by ZigZag, by ZigZag's cost model.
 
     python -m venv build/venv-zigzag && build/venv-zigzag/bin/pip install zigzag-dse six
     build/venv-zigzag/bin/python benchmarks/mapspace/zigzag_comparison.py \\
@@ -84,7 +84,13 @@ def mobilenet_v2():
     return layers
 
 
-NETWORKS = {"resnet50": resnet50, "mobilenet_v2": mobilenet_v2}
+def bert_base():
+    """The products with weights, for 128 tokens: 128 positions of a 1x1 convolution."""
+    return collections.Counter({("product", 768, 768, 128, 1, 1): 48, ("product", 3072, 768, 128, 1, 1): 12,
+                                ("product", 768, 3072, 128, 1, 1): 12})
+
+
+NETWORKS = {"resnet50": resnet50, "mobilenet_v2": mobilenet_v2, "bert_base": bert_base}
 
 
 def workload(shapes, output_bits):
@@ -94,10 +100,11 @@ def workload(shapes, output_bits):
                  "dimension_relations": [f"ix={stride}*ox+1*fx", f"iy={stride}*oy+1*fy"],
                  "operand_precision": {"W": 8, "I": 8, "O": output_bits, "O_final": output_bits},
                  "operand_source": {"I": number, "W": number}}
-        if kind == "conv":
+        if kind != "depthwise":
+            rows = 1 if kind == "product" else size
             layer |= {"equation": "O[b][k][oy][ox]+=W[k][c][fy][fx]*I[b][c][iy][ix]",
                       "loop_dims": ["B", "K", "C", "OY", "OX", "FY", "FX"],
-                      "loop_sizes": [1, k, c, size, size, kernel, kernel]}
+                      "loop_sizes": [1, k, c, rows, size, kernel, kernel]}
         else:
             layer |= {"equation": "O[b][g][oy][ox]+=W[g][fy][fx]*I[b][g][iy][ix]",
                       "loop_dims": ["B", "G", "OY", "OX", "FY", "FX"],
@@ -245,7 +252,7 @@ def write_files(arguments, hardware, layers, folder):
 def compare(arguments, hardware, network, folder):
     shapes = NETWORKS[network]()
     if arguments.spatial == "given":
-        shapes = {shape: count for shape, count in shapes.items() if shape[0] == "conv"}
+        shapes = {shape: count for shape, count in shapes.items() if shape[0] != "depthwise"}
     if arguments.layers:
         step = math.ceil(len(shapes) / arguments.layers)
         shapes = dict(list(shapes.items())[::step])
