@@ -122,10 +122,17 @@ Status AnalyticalModel::CheckFit(const Mapping& mapping) const {
 }
 
 Evaluation AnalyticalModel::Evaluate(const Mapping& mapping) const {
+  std::unique_ptr<const SparseEvaluation> sparse;
+  return Evaluate(mapping, sparse);
+}
+
+Evaluation AnalyticalModel::Evaluate(const Mapping& mapping,
+                                     std::unique_ptr<const SparseEvaluation>& sparse) const {
   const Nest nest(mapping, problem_.DimensionCount());
   Evaluation evaluation = CountDense(mapping, nest);
   if (sparse_) {
-    sparse_->Apply(mapping, evaluation);
+    sparse = std::make_unique<const SparseEvaluation>(sparse_->Count(mapping, evaluation));
+    sparse_->Apply(mapping, *sparse, evaluation);
   } else {
     AddEnergy(evaluation);
     AddCycles(evaluation);
@@ -135,10 +142,9 @@ Evaluation AnalyticalModel::Evaluate(const Mapping& mapping) const {
 
 std::unique_ptr<const SparseEvaluation> AnalyticalModel::EvaluateSparse(
     const Mapping& mapping) const {
-  if (!sparse_) return nullptr;
-  const Nest nest(mapping, problem_.DimensionCount());
-  return std::make_unique<const SparseEvaluation>(
-      sparse_->Count(mapping, CountDense(mapping, nest)));
+  std::unique_ptr<const SparseEvaluation> sparse;
+  (void)Evaluate(mapping, sparse);
+  return sparse;
 }
 
 Evaluation AnalyticalModel::CountDense(const Mapping& mapping, const Nest& nest) const {

@@ -80,8 +80,13 @@ class AnalyticalModel {
   Status CheckFit(const Mapping& mapping) const;
   /// For a mapping that CheckMapping accepts; whether it fits makes no difference to the counts.
   Evaluation Evaluate(const Mapping& mapping) const;
+  /// The same, with what EvaluateSparse says.
+  Evaluation Evaluate(const Mapping& mapping,
+                      std::unique_ptr<const SparseEvaluation>& sparse) const;
   /// What becomes of all actions of the dense model; null if nothing is sparse.
   std::unique_ptr<const SparseEvaluation> EvaluateSparse(const Mapping& mapping) const;
+  /// Null if nothing is sparse.
+  const SparseModel* sparse() const { return sparse_.get(); }
 
  private:
   struct Nest;

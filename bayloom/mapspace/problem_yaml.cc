@@ -147,8 +147,11 @@ std::string PrintDensity(const DataSpace& tensor) {
       break;
   }
   const bool is_fixed = density.kind == Density::Kind::kFixedStructured;
-  return fmt::format("    {}:\n      distribution: {}\n      density: {}\n", tensor.name,
-                     is_fixed ? "fixed-structured" : "hypergeometric", density.fraction);
+  std::string text =
+      fmt::format("    {}:\n      distribution: {}\n      density: {}\n", tensor.name,
+                  is_fixed ? "fixed-structured" : "hypergeometric", density.fraction);
+  if (density.whole_words != 0) text += fmt::format("      whole-words: {}\n", density.whole_words);
+  return text;
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/graph/graph.h"
 #include "bayloom/mapspace/mapping_json.h"
+#include "bayloom/mapspace/sparse/sparse_evaluation.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
 #include "bayloom/tuning/fused_layers.h"
 #include "bayloom/tuning/internal/run_journal.h"
@@ -39,6 +40,20 @@ MapOptions LayerOptions(const FusedOptions& options) {
   return layers;
 }
 
+/// All loops outside of a level at that level, with every tensor.
+mapspace::Mapping AllInside(const mapspace::Mapping& mapping, int level) {
+  mapspace::Mapping inside = mapping;
+  inside.levels.resize(static_cast<size_t>(level) + 1);
+  mapspace::MappingLevel& home = inside.levels.back();
+  home.keep = mapspace::MappingLevel().keep;
+  for (size_t l = inside.levels.size(); l < mapping.levels.size(); ++l) {
+    for (size_t d = 0; d < home.temporal.size(); ++d) {
+      home.temporal[d] *= mapping.levels[l].temporal[d] * mapping.levels[l].spatial[d];
+    }
+  }
+  return inside;
+}
+
 mapspace::TileMapperOptions TileOptions(const FusedOptions& options) {
   mapspace::TileMapperOptions tiles;
   tiles.mapper = options.layers.MapperName();
@@ -53,7 +68,11 @@ mapspace::TileMapperOptions TileOptions(const FusedOptions& options) {
 
 FusedRun::FusedRun(const graph::Graph& graph, const mapspace::Architecture& architecture,
                    std::span<const mapspace::Directive> constraints, FusedOptions options)
-    : network_(FusedLayersOf(graph)),
+    : FusedRun(FusedLayersOf(graph), architecture, constraints, std::move(options)) {}
+
+FusedRun::FusedRun(mapspace::FusedNetwork network, const mapspace::Architecture& architecture,
+                   std::span<const mapspace::Directive> constraints, FusedOptions options)
+    : network_(std::move(network)),
       architecture_(architecture),
       constraints_(constraints.begin(), constraints.end()),
       options_(std::move(options)) {
@@ -63,7 +82,7 @@ FusedRun::FusedRun(const graph::Graph& graph, const mapspace::Architecture& arch
         "capacity, that inputs may be kept in",
         architecture_.name));
   }
-  std::vector<NetworkLayer> layers = LayersOf(graph);
+  std::vector<NetworkLayer> layers = LayersOf(network_);
   for (const mapspace::FusedOperator& op : network_.operators) {
     layer_of_.push_back(-1);
     if (!op.product) continue;
@@ -171,26 +190,42 @@ trial::StopReason FusedRun::RunLayers(const run::RunObserver& observer) {
   return reason;
 }
 
+FusedRun::OnChip FusedRun::OnChipOf(const MapRun::Layer& layer,
+                                    const mapspace::Evaluation& evaluation) const {
+  const int outermost = architecture_.LevelCount() - 1;
+  double energy = evaluation.energy_pj;
+  for (const mapspace::TensorTraffic& traffic : evaluation.levels[outermost].tensors) {
+    energy -= traffic.energy_pj;
+  }
+  int64_t cycles = 0;
+  for (int l = 0; l < outermost; ++l) cycles = std::max(cycles, evaluation.levels[l].cycles);
+  const double macs = static_cast<double>(evaluation.macs);
+  OnChip on_chip = {.energy_pj = energy / macs, .cycles = static_cast<double>(cycles) / macs};
+  if (layer.model->sparse() == nullptr) return on_chip;
+  const mapspace::Mapping& best = *layer.search->result().best;
+  for (const mapspace::HomeLevel home : mapspace::HomeLevelsOf(architecture_, constraints_)) {
+    const mapspace::HomeModel model(layer.layer.problem, architecture_, home,
+                                    options_.layers.counting);
+    on_chip.forms[home.level] = model.EvaluateWithForms(AllInside(best, home.level)).forms;
+  }
+  return on_chip;
+}
+
 void FusedRun::ReadLayers() {
   std::vector<mapspace::Evaluation> evaluations;
-  const int outermost = architecture_.LevelCount() - 1;
+  std::vector<std::unique_ptr<const mapspace::SparseEvaluation>> sparse;
   for (const MapRun::Layer& layer : layers_->layers()) {
     const mapspace::Mapping& best = *layer.search->result().best;
-    const mapspace::Evaluation& evaluation = evaluations.emplace_back(layer.model->Evaluate(best));
-    double energy = evaluation.energy_pj;
-    for (const mapspace::TensorTraffic& traffic : evaluation.levels[outermost].tensors) {
-      energy -= traffic.energy_pj;
-    }
-    int64_t cycles = 0;
-    for (int l = 0; l < outermost; ++l) cycles = std::max(cycles, evaluation.levels[l].cycles);
-    const double macs = static_cast<double>(evaluation.macs);
-    on_chip_.push_back({.energy_pj = energy / macs, .cycles = static_cast<double>(cycles) / macs});
+    evaluations.push_back(layer.model->Evaluate(best, sparse.emplace_back()));
+    on_chip_.push_back(OnChipOf(layer, evaluations.back()));
     tiles_->AddLayer(layer.layer.problem, best);
   }
   for (int k = 0; k < network_.OperatorCount(); ++k) {
-    costs_.push_back(layer_of_[k] < 0 ? mapspace::CostOfStreamedLayer(network_, architecture_, k)
-                                      : mapspace::CostOfMappedLayer(network_, architecture_, k,
-                                                                    evaluations[layer_of_[k]]));
+    const int layer = layer_of_[k];
+    costs_.push_back(layer < 0
+                         ? mapspace::CostOfStreamedLayer(network_, architecture_, k)
+                         : mapspace::CostOfMappedLayer(network_, architecture_, k,
+                                                       evaluations[layer], sparse[layer].get()));
   }
 }
 
@@ -201,16 +236,21 @@ std::optional<mapspace::TileCost> FusedRun::Estimate(int op, const mapspace::Pro
   mapspace::TileCost cost = {.energy_pj = macs * layer.energy_pj,
                              .cycles = static_cast<int64_t>(macs * layer.cycles),
                              .operations = macs};
+  const auto forms = layer.forms.find(home.level);
+  if (forms != layer.forms.end()) cost.forms = forms->second;
   if (!home.keeps_weights) {
     // At the least, every weight comes once for each tile.
     mapspace::Extents extents;
     extents.fill(1);
     std::ranges::copy(tile.bounds, extents.begin());
     const int weights = tile.TensorNamed("Weights");
-    cost.outside_reads = weights < 0 ? 0 : tile.tensors[weights].BoxWords(extents);
-    cost.energy_pj += mapspace::ReadEnergy(cost.outside_reads, architecture_.levels.back());
-    cost.cycles = std::max(
-        cost.cycles, mapspace::TransferCycles(cost.outside_reads, 0, architecture_.levels.back()));
+    const int64_t words = weights < 0 ? 0 : tile.tensors[weights].BoxWords(extents);
+    const mapspace::StorageLevel& outermost = architecture_.levels.back();
+    const mapspace::AccessForm form =
+        cost.forms && weights >= 0 ? (*cost.forms)[weights].outside : mapspace::AccessForm();
+    cost.outside_reads = form.MovedWords(words, outermost);
+    cost.energy_pj += form.EnergyPj(words, outermost, outermost.access_energy_pj);
+    cost.cycles = std::max(cost.cycles, mapspace::TransferCycles(cost.outside_reads, 0, outermost));
   }
   return cost;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -40,6 +41,9 @@ class FusedRun {
   /// Throws InputError for what cannot be searched, and architectures without a level on the chip
   /// where tensors can stay.
   FusedRun(const graph::Graph& graph, const mapspace::Architecture& architecture,
+           std::span<const mapspace::Directive> constraints, FusedOptions options);
+  /// Of a network as FusedLayersOf gives it, with densities or widths of words, if there are any.
+  FusedRun(mapspace::FusedNetwork network, const mapspace::Architecture& architecture,
            std::span<const mapspace::Directive> constraints, FusedOptions options);
   ~FusedRun();
 
@@ -78,8 +82,16 @@ class FusedRun {
   mapspace::MapObjective objective() const { return options_.layers.search.objective; }
 
  private:
+  /// Of every mapped layer, per multiply-accumulate, on the chip only.
+  struct OnChip {
+    double energy_pj = 0;
+    double cycles = 0;
+    /// Of the whole layer by level of the architecture that can be home, where anything is sparse.
+    std::map<int, std::shared_ptr<const mapspace::TileForms>> forms = {};
+  };
   /// What every operator costs by itself, and where its layer is among the mapped ones.
   void ReadLayers();
+  OnChip OnChipOf(const MapRun::Layer& layer, const mapspace::Evaluation& evaluation) const;
   std::optional<mapspace::TileCost> Estimate(int op, const mapspace::Problem& tile,
                                              mapspace::HomeLevel home) const;
   mapspace::TileCoster Estimator() const;
@@ -101,12 +113,7 @@ class FusedRun {
   std::unique_ptr<MapRun> layers_;
   std::vector<int> layer_of_;  ///< of every operator; -1: it multiplies nothing
   std::vector<mapspace::GroupCost> costs_;
-  /// Of every mapped layer, per multiply-accumulate, on the chip only.
-  struct OnChip {
-    double energy_pj = 0;
-    double cycles = 0;
-  };
-  std::vector<OnChip> on_chip_;
+  std::vector<OnChip> on_chip_;          ///< of every mapped layer
   std::unique_ptr<RunJournal> journal_;  ///< null without a database
   std::unique_ptr<mapspace::TileMapper> tiles_;
   std::unique_ptr<mapspace::GroupSearch> search_;

@@ -235,4 +235,12 @@ std::vector<NetworkLayer> LayersOf(std::vector<mapspace::NamedProblem> layers) {
   return distinct;
 }
 
+std::vector<NetworkLayer> LayersOf(const mapspace::FusedNetwork& network) {
+  std::vector<NetworkLayer> distinct;
+  for (const mapspace::FusedOperator& op : network.operators) {
+    if (op.product) AddLayer(op.name, op.product->problem, distinct);
+  }
+  return distinct;
+}
+
 }  // namespace bayloom::tuning

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bayloom/mapspace/formats/layer_list.h"
+#include "bayloom/mapspace/fused/fused_network.h"
 #include "bayloom/mapspace/problem.h"
 
 namespace bayloom::graph {
@@ -46,5 +47,8 @@ std::vector<NetworkLayer> LayersOf(const graph::Graph& graph);
 
 /// The layers of a file that lists them, each distinct problem once, in its order.
 std::vector<NetworkLayer> LayersOf(std::vector<mapspace::NamedProblem> layers);
+
+/// The products of a network that can be fused, each distinct problem once, in its order.
+std::vector<NetworkLayer> LayersOf(const mapspace::FusedNetwork& network);
 
 }  // namespace bayloom::tuning

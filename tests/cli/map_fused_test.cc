@@ -160,6 +160,69 @@ TEST(MapFused, BeatsLayerByLayerAndGoesOnWhereItWas) {
   EXPECT_THAT(text.out, HasSubstr("fused to layer by layer: energy "));
 }
 
+TEST(MapFused, MakesUseOfZeros) {
+  const TemporaryFolder folder;
+  const std::string model = Residual(folder), database = folder / "sparse.db";
+  base::WriteFile(folder / "zeros.yaml", R"(
+sparse_optimizations:
+  targets:
+  - name: Scratchpad
+    representation-format:
+      data-spaces:
+      - {name: Inputs, ranks: [{format: UOP, payload_word_bits: 0}, {format: UOP, payload_word_bits: 0},
+          {format: UOP, payload_word_bits: 0}, {format: UOP, payload_word_bits: 0},
+          {format: UOP, payload_word_bits: 0}, {format: UOP, payload_word_bits: 0},
+          {format: UOP, payload_word_bits: 0}, {format: UOP, payload_word_bits: 0},
+          {format: UOP, payload_word_bits: 0}, {format: UOP, payload_word_bits: 0},
+          {format: UOP, payload_word_bits: 0}, {format: UOP, payload_word_bits: 0},
+          {format: UOP, payload_word_bits: 0}, {format: B}]}
+    action-optimization:
+    - {type: skipping, target: Weights, condition-on: [Inputs]}
+  - name: MAC
+    compute-optimization:
+    - type: gating
+)");
+  const auto map = [&](std::vector<std::string> more) {
+    std::vector<std::string> line = {
+        "map",     model,           "--arch", "gemmini16x16",       "--fuse",
+        "--json",  "--evaluations", "100",    "--tile-evaluations", "50",
+        "--sparse"};
+    line.push_back(folder / "zeros.yaml");
+    line.insert(line.end(), more.begin(), more.end());
+    const Answer answer = RunBayloom(line);
+    EXPECT_EQ(answer.exit_code, 0) << answer.error;
+    return nlohmann::json::parse(answer.exit_code == 0 ? answer.out : "{}");
+  };
+  const auto energy = [](const nlohmann::json& json) {
+    return json.at("totals").at("energy_pj").get<double>();
+  };
+  const nlohmann::json dense = map({});
+  const nlohmann::json all =
+      map({"--density", "inputs=0.2", "--db", database, "--out", folder / "groups"});
+  EXPECT_LT(energy(all), energy(dense));
+  EXPECT_LE(energy(all), all.at("layer_by_layer").at("energy_pj").get<double>());
+  // Every tile is found again, densities included.
+  const nlohmann::json resumed = map({"--density", "inputs=0.2", "--db", database, "--resume"});
+  EXPECT_EQ(resumed.at("groups"), all.at("groups"));
+  EXPECT_EQ(resumed.at("tiles_searched"), 0);
+  // Of one tensor alone, by the operator that computes it.
+  const mapspace::FusedNetwork network = tuning::FusedLayersOf(graph::ImportOnnx(model));
+  const nlohmann::json one = map({"--density", network.operators[0].name + "=0.2"});
+  EXPECT_LT(energy(one), energy(dense));
+  EXPECT_GT(energy(one), energy(all));
+  const auto refusal = [&](const std::string& density) {
+    return RunBayloom({"map", model, "--arch", "gemmini16x16", "--fuse", "--sparse",
+                       folder / "zeros.yaml", "--density", density})
+        .error;
+  };
+  EXPECT_THAT(refusal("nothing=0.5"), HasSubstr("there is no tensor 'nothing'"));
+  EXPECT_THAT(refusal("inputs=2"), HasSubstr("density"));
+  // Cores share sparse groups, too.
+  const nlohmann::json cores = map({"--density", "inputs=0.2", "--cores", "bus:2"});
+  EXPECT_LE(cores.at("divisions").at("totals").at("cores").at("energy_pj").get<double>(),
+            cores.at("divisions").at("totals").at("one_core").at("energy_pj").get<double>());
+}
+
 TEST(FusedRun, SearchesNoTileTwiceAfterItWasStopped) {
   const TemporaryFolder folder;
   const graph::Graph graph = graph::ImportOnnx(Residual(folder));

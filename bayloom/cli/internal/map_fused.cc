@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bayloom/base/file.h"
@@ -27,6 +28,7 @@
 #include "bayloom/report/printable.h"
 #include "bayloom/report/progress_columns.h"
 #include "bayloom/report/status_line.h"
+#include "bayloom/tuning/fused_layers.h"
 #include "bayloom/tuning/fused_run.h"
 
 namespace bayloom::cli {
@@ -108,13 +110,15 @@ trial::StopReason RunGroups(tuning::FusedRun& run,
 }  // namespace
 
 void MapFused(const MapArguments& arguments) {
-  const graph::Graph graph = arguments.network.LoadGraph();
+  mapspace::FusedNetwork network = tuning::FusedLayersOf(arguments.network.LoadGraph());
+  arguments.sparsity.ApplyTo(network);
   tuning::FusedOptions options;
-  options.layers = arguments.Options(std::ssize(tuning::LayersOf(graph)));
+  options.layers = arguments.Options(std::ssize(tuning::LayersOf(network)));
   if (arguments.tile_evaluations) options.tile_evaluations = *arguments.tile_evaluations;
   std::optional<mapspace::NetworkOnChip> chip;
   if (!arguments.cores.empty()) chip = mapspace::ParseNetworkOnChip(arguments.cores);
-  tuning::FusedRun run(graph, arguments.LoadArchitecture(), arguments.Constraints(), options);
+  tuning::FusedRun run(std::move(network), arguments.LoadArchitecture(), arguments.Constraints(),
+                       options);
   report::RunProgress progress(stderr, run.layers().Status(),
                                report::MappingProgress(run.layers()));
   trial::StopReason reason = run.RunLayers(progress.Observer());

@@ -289,9 +289,6 @@ mapspace::Architecture MapArguments::LoadArchitecture() const {
   mapspace::Architecture loaded =
       mapspace::LoadArchitecture(architecture, nullptr, define.Variables());
   sparsity.ApplyTo(loaded, define.Variables());
-  if (fuse && loaded.IsSparse()) {
-    throw InputError("--fuse counts dense tensors; " + loaded.name + " makes use of zeros");
-  }
   return loaded;
 }
 

@@ -4,12 +4,14 @@
 #include "bayloom/cli/internal/sparsity_option.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/App.hpp>
 #include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <functional>
+#include <utility>
 
 #include "bayloom/base/result.h"
 #include "bayloom/cli/internal/help.h"
@@ -25,29 +27,115 @@ bool IsSameName(const std::string& a, const std::string& b) {
       a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
-/// "NAME=VALUE" for the tensor of that name of every problem that has it.
-void ForTensor(const std::string& text, const char* option,
-               std::span<mapspace::Problem* const> problems,
-               const std::function<void(mapspace::DataSpace&, const std::string&)>& set) {
+/// "NAME=VALUE".
+std::pair<std::string, std::string> Split(const std::string& text, const char* option) {
   const size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) {
     throw InputError(fmt::format("{}: '{}' is not TENSOR=VALUE", option, text));
   }
-  const std::string name = text.substr(0, equals);
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+using SetValue = std::function<void(mapspace::DataSpace&)>;
+
+/// Sets the tensor of that name of every problem that has it; whether there is one.
+bool SetTensors(const std::string& name, std::span<mapspace::Problem* const> problems,
+                const SetValue& set) {
   bool found = false;
-  std::string names;
   for (mapspace::Problem* problem : problems) {
     for (mapspace::DataSpace& tensor : problem->tensors) {
-      if (problem == problems.front()) names += (names.empty() ? "" : ", ") + tensor.name;
       if (!IsSameName(tensor.name, name)) continue;
-      set(tensor, text.substr(equals + 1));
+      set(tensor);
       found = true;
     }
   }
-  if (!found) {
-    throw InputError(fmt::format("{}: there is no tensor '{}'; there are {}", option, name, names));
-  }
+  return found;
 }
+
+std::string NamesOf(const mapspace::Problem& problem) {
+  std::vector<std::string> names;
+  for (const mapspace::DataSpace& tensor : problem.tensors) names.push_back(tensor.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// Values of a network's tensors: of those that a product writes, and of those that one reads. Of
+/// several tensors read as one all need a value, of which `merge` makes one.
+template <typename Value>
+class NetworkValues {
+ public:
+  explicit NetworkValues(const mapspace::FusedNetwork& network) : values_(network.tensors.size()) {}
+
+  /// Of the tensor of this name, or the result of the operator of this name; whether there is one.
+  bool Set(const mapspace::FusedNetwork& network, const std::string& name, const Value& value) {
+    bool found = false;
+    for (size_t t = 0; t < network.tensors.size(); ++t) {
+      const mapspace::FusedTensor& tensor = network.tensors[t];
+      const bool is_result =
+          tensor.producer >= 0 && network.operators[tensor.producer].name == name;
+      if (tensor.name != name && !is_result) continue;
+      values_[t] = value;
+      found = true;
+    }
+    return found;
+  }
+
+  void ApplyTo(mapspace::FusedNetwork& network, Value mapspace::DataSpace::*member,
+               const std::function<bool(const Value&, const Value&)>& less) const {
+    for (mapspace::FusedOperator& op : network.operators) {
+      if (!op.product) continue;
+      const auto set = [&](std::string_view name, const std::optional<Value>& value) {
+        const int tensor = op.product->problem.TensorNamed(name);
+        if (tensor >= 0 && value) op.product->problem.tensors[tensor].*member = *value;
+      };
+      set("Outputs", values_[op.output]);
+      std::optional<Value> inputs;
+      bool has_all = true;
+      for (int i = 0; i < std::ssize(op.operands); ++i) {
+        const std::optional<Value>& value = values_[op.operands[i].tensor];
+        if (i == op.product->weights_operand) {
+          set("Weights", value);
+          continue;
+        }
+        has_all &= value.has_value();
+        if (value && (!inputs || less(*inputs, *value))) inputs = value;
+      }
+      if (has_all) set("Inputs", inputs);
+    }
+  }
+
+ private:
+  std::vector<std::optional<Value>> values_;
+};
+
+/// Gives the tensors of all problems, or those of the network by their own names, the values of an
+/// option; those by their own names last.
+template <typename Value>
+void SetInNetwork(const std::vector<std::string>& texts, const char* option,
+                  mapspace::FusedNetwork& network, Value (*parse)(const std::string&),
+                  Value mapspace::DataSpace::*member,
+                  const std::function<bool(const Value&, const Value&)>& less) {
+  std::vector<mapspace::Problem*> problems;
+  for (mapspace::FusedOperator& op : network.operators) {
+    if (op.product) problems.push_back(&op.product->problem);
+  }
+  NetworkValues<Value> by_name(network);
+  for (const std::string& text : texts) {
+    const auto [name, value] = Split(text, option);
+    const Value parsed = parse(value);
+    const bool found =
+        SetTensors(name, problems, [&](mapspace::DataSpace& tensor) { tensor.*member = parsed; }) ||
+        by_name.Set(network, name, parsed);
+    if (!found) {
+      throw InputError(fmt::format(
+          "{}: there is no tensor '{}'; there are {}, and results of operators such as {}", option,
+          name, problems.empty() ? "none" : NamesOf(*problems.front()),
+          network.operators.front().name));
+    }
+  }
+  by_name.ApplyTo(network, member, less);
+}
+
+mapspace::Density ParseDensity(const std::string& text) { return mapspace::ParseDensity(text); }
 
 int ParseBits(const std::string& text) {
   int bits = 0;
@@ -110,18 +198,31 @@ void SparsityOption::ApplyTo(mapspace::Architecture& architecture,
 }
 
 void SparsityOption::ApplyTo(std::span<mapspace::Problem* const> problems) const {
+  const auto set = [&](const std::string& text, const char* option, auto parse, auto member) {
+    const auto [name, value] = Split(text, option);
+    const auto parsed = parse(value);
+    if (SetTensors(name, problems, [&](mapspace::DataSpace& tensor) { tensor.*member = parsed; })) {
+      return;
+    }
+    throw InputError(fmt::format("{}: there is no tensor '{}'; there are {}", option, name,
+                                 problems.empty() ? "none" : NamesOf(*problems.front())));
+  };
   for (const std::string& text : densities_) {
-    ForTensor(text, "--density", problems,
-              [](mapspace::DataSpace& tensor, const std::string& value) {
-                tensor.density = mapspace::ParseDensity(value);
-              });
+    set(text, "--density", ParseDensity, &mapspace::DataSpace::density);
   }
   for (const std::string& text : word_bits_) {
-    ForTensor(text, "--word-bits", problems,
-              [](mapspace::DataSpace& tensor, const std::string& value) {
-                tensor.word_bits = ParseBits(value);
-              });
+    set(text, "--word-bits", ParseBits, &mapspace::DataSpace::word_bits);
   }
+}
+
+void SparsityOption::ApplyTo(mapspace::FusedNetwork& network) const {
+  const auto sparser = [](const mapspace::Density& a, const mapspace::Density& b) {
+    return a.fraction < b.fraction;
+  };
+  SetInNetwork<mapspace::Density>(densities_, "--density", network, ParseDensity,
+                                  &mapspace::DataSpace::density, sparser);
+  SetInNetwork<int>(word_bits_, "--word-bits", network, ParseBits, &mapspace::DataSpace::word_bits,
+                    std::less<>());
 }
 
 }  // namespace bayloom::cli

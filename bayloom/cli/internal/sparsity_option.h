@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bayloom/mapspace/architecture.h"
+#include "bayloom/mapspace/fused/fused_network.h"
 #include "bayloom/mapspace/problem.h"
 #include "bayloom/yaml/template/template.h"
 
@@ -31,6 +32,9 @@ class SparsityOption {
   /// Gives the tensors of these problems, by names without regard to case, their densities and
   /// word widths. Throws InputError for a name that no problem has.
   void ApplyTo(std::span<mapspace::Problem* const> problems) const;
+  /// The same of all products of a network, and of single tensors of it by their names or those of
+  /// the operators that compute them: for the product that writes one and those that read it.
+  void ApplyTo(mapspace::FusedNetwork& network) const;
 
  private:
   std::vector<std::string> densities_;  ///< "Weights=0.3"

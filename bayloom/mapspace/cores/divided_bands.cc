@@ -1,8 +1,6 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -44,24 +42,18 @@ Result<DividedCost> CostOfBands(const FusedNetwork& network, const Architecture&
   if (!is_fetched) made = make(bands);
   if (!made) return made.error();
   const DepthFirstTiles& tiles = *made;
-  const StorageLevel& storage = architecture.levels[home.level];
-  const std::optional<WeightsPlan> weights =
-      PlanWeights(tiles, home, storage.words, group.begin, group.end);
-  if (!weights) return Error{fmt::format("tiles do not fit into {}", storage.name)};
+  const Result<GroupForms> forms = GroupForms::Make(tiles, architecture, home, coster);
+  if (!forms) return forms.error();
+  const Result<WeightsPlan> weights =
+      PlanWeights(tiles, architecture, home, *forms, group.begin, group.end);
+  if (!weights) return weights.error();
   CoreAccounts accounts(architecture, home, chip, cores);
-  const std::vector<int> inputs = InputsOf(network, group.begin, group.end);
   std::vector<std::vector<int64_t>> computed(network.tensors.size());  // [tensor][place]
   for (int c = 0; c < cores; ++c) {
     const std::vector<DepthFirstTiles::Kind> kinds = tiles.KindsBetween(bands[c], bands[c + 1]);
-    for (const DepthFirstTiles::Kind& kind : kinds) {
-      const Status added = AddOperators(tiles, kind, group.begin, group.end, architecture, home,
-                                        weights->is_resident, coster, accounts.at(c));
-      if (!added) return added.error();
-      for (const int input : inputs) {
-        if (!tiles.Keeps(input)) continue;
-        accounts.BringIn(std::array{c}, tiles.NewWords(input, kind.position), kind.count);
-      }
-    }
+    const Status added = AddTiles(tiles, kinds, architecture, home, weights->is_resident, *forms,
+                                  coster, accounts.at(c));
+    if (!added) return added.error();
     for (int t = 0; t < std::ssize(network.tensors); ++t) {
       if (!tiles.Keeps(t)) continue;
       int64_t& words = computed[t].emplace_back(0);
@@ -69,21 +61,24 @@ Result<DividedCost> CostOfBands(const FusedNetwork& network, const Architecture&
         words += kind.count * tiles.NewWords(t, kind.position);
       }
       if (is_fetched && c > 0) {
-        accounts.Move(c - 1, std::array{c}, tiles.CarriedWords(t, bands[c], bands[c + 1]));
+        accounts.Move(c - 1, std::array{c}, tiles.CarriedWords(t, bands[c], bands[c + 1]), 1,
+                      forms->Read(t));
       }
     }
   }
   std::vector<int> all(static_cast<size_t>(cores));
   std::iota(all.begin(), all.end(), 0);
   for (int k = group.begin; k < group.end; ++k) {
-    if (weights->is_resident[k - group.begin]) accounts.BringIn(all, network.WeightWords(k));
+    if (weights->is_resident[k - group.begin]) {
+      accounts.BringIn(all, network.WeightWords(k), 1, forms->Weights(k));
+    }
     const int output = network.operators[k].output;
     if (!IsNeededAfter(network, output, group.end)) continue;
     // What two cores have computed is written by the first of them.
     int64_t left = network.tensors[output].Words();
     for (int c = 0; c < cores; ++c) {
       const int64_t words = c + 1 == cores ? left : std::min(left, computed[output][c]);
-      accounts.at(c).TakeOut(words);
+      accounts.at(c).TakeOut(words, forms->Written(output));
       left -= words;
     }
   }

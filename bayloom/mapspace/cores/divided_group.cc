@@ -59,6 +59,7 @@ DividedCost CostOnFirstCore(const GroupCost& cost, const NetworkOnChip& chip) {
 CoreAccounts::CoreAccounts(const Architecture& architecture, HomeLevel home,
                            const NetworkOnChip& chip, int cores)
     : memory_(architecture.levels.back()),
+      home_(architecture.levels[home.level]),
       chip_(chip),
       accounts_(static_cast<size_t>(cores), GroupAccount(architecture, home)),
       shared_(static_cast<size_t>(cores), 0),
@@ -70,19 +71,23 @@ std::vector<int> CoreAccounts::CoresAt(std::span<const int> places) const {
   return cores;
 }
 
-void CoreAccounts::BringIn(std::span<const int> places, int64_t words, int64_t count) {
+void CoreAccounts::BringIn(std::span<const int> places, int64_t words, int64_t count,
+                           const TensorForms& forms) {
   if (places.empty() || words == 0) return;
-  accounts_[places.front()].BringIn(words, count);
-  shared_[places.front()] += count * words;
-  for (const int place : places.subspan(1)) accounts_[place].Receive(words, count);
-  traffic_.FromMemory(CoresAt(places), static_cast<double>(count * words));
+  accounts_[places.front()].BringIn(words, count, forms);
+  const int64_t moved = count * forms.outside.MovedWords(words, memory_);
+  shared_[places.front()] += moved;
+  for (const int place : places.subspan(1)) accounts_[place].Receive(words, count, forms);
+  traffic_.FromMemory(CoresAt(places), static_cast<double>(moved));
 }
 
-void CoreAccounts::Move(int from, std::span<const int> to, int64_t words, int64_t count) {
+void CoreAccounts::Move(int from, std::span<const int> to, int64_t words, int64_t count,
+                        const TensorForms& forms) {
   if (to.empty() || words == 0) return;
-  accounts_[from].Send(words, count);
-  for (const int place : to) accounts_[place].Receive(words, count);
-  traffic_.Between(chip_.CoreAlong(from), CoresAt(to), static_cast<double>(count * words));
+  accounts_[from].Send(words, count, forms);
+  for (const int place : to) accounts_[place].Receive(words, count, forms);
+  const int64_t moved = count * forms.home.MovedWords(words, home_);
+  traffic_.Between(chip_.CoreAlong(from), CoresAt(to), static_cast<double>(moved));
 }
 
 DividedCost CoreAccounts::Total(int64_t core_cycles, int64_t peak_words) const {

@@ -40,15 +40,38 @@ bool DividesWeights(const FusedOperator& op, int axis) {
   return false;
 }
 
+/// What a core's home level holds.
+struct Held {
+  int64_t words = 0, metadata_bits = 0;
+};
+
+/// How tensors are kept, going by the largest part of each product's result, that of the last core.
+Result<GroupForms> FormsOf(const FusedNetwork& network, const Architecture& architecture,
+                           const DividedGroup& divided, int cores, const TileCoster& coster) {
+  const FusedGroup& group = divided.group;
+  const auto cost = [&](int k) -> Result<std::optional<TileCost>> {
+    const FusedOperator& op = network.operators[k];
+    const Box box =
+        PartOf(network.tensors[op.output].shape, divided.axes[k - group.begin], cores - 1, cores);
+    std::optional<TileCost> tile = coster(k, TileProblem(op, box), *group.home);
+    if (!tile) return Error{fmt::format("no mapping of a tile of '{}' fits", op.name)};
+    return tile;
+  };
+  return GroupForms::Make(network, group.begin, group.end, architecture, *group.home, cost);
+}
+
 /// One operator after the other on all cores.
 class SpreadLayers {
  public:
   SpreadLayers(const FusedNetwork& network, const Architecture& architecture,
-               const NetworkOnChip& chip, const DividedGroup& divided, const TileCoster& coster)
+               const NetworkOnChip& chip, const DividedGroup& divided, const GroupForms& forms,
+               const TileCoster& coster)
       : network_(network),
         architecture_(architecture),
         divided_(divided),
         home_(*divided.group.home),
+        storage_(architecture.levels[home_.level]),
+        forms_(forms),
         coster_(coster),
         accounts_(architecture, home_, chip, chip.CoreCount()) {}
 
@@ -91,7 +114,7 @@ class SpreadLayers {
     const FusedOperator& op = network_.operators[k];
     const int cores = accounts_.count();
     std::vector<std::map<int, Box>> need(static_cast<size_t>(cores));
-    std::vector<int64_t> held(static_cast<size_t>(cores), 0);
+    std::vector<Held> held(static_cast<size_t>(cores));
     int64_t slowest = 0;
     for (int c = 0; c < cores; ++c) {
       const Box box = Part(op.output, c);
@@ -102,7 +125,7 @@ class SpreadLayers {
       accounts_.at(c).Add(*cost, 1);
       slowest = std::max(slowest, cost->cycles);
       if (IsNeededAfter(network_, op.output, divided_.group.end)) {
-        accounts_.at(c).TakeOut(WordsOf(box));
+        accounts_.at(c).TakeOut(WordsOf(box), forms_.Written(op.output));
       }
     }
     cycles_ += slowest;
@@ -111,7 +134,12 @@ class SpreadLayers {
     return CheckHeld(k, held);
   }
 
-  void BringInWeights(int k, std::vector<int64_t>& held) {
+  void Hold(int tensor, int64_t words, Held& held) const {
+    held.words += forms_.HomeWords(tensor, words);
+    held.metadata_bits += forms_.HomeMetadataBits(tensor, words);
+  }
+
+  void BringInWeights(int k, std::vector<Held>& held) {
     const FusedOperator& op = network_.operators[k];
     if (!op.product || !home_.keeps_weights) return;
     const int axis = divided_.axes[k - divided_.group.begin];
@@ -121,19 +149,21 @@ class SpreadLayers {
       const Box box = Part(op.output, c);
       if (IsEmpty(box)) continue;
       const int64_t words = WeightsOfTile(op, TileProblem(op, box));
-      held[c] += words;
+      const TensorForms& form = forms_.Weights(k);
+      held[c].words += form.HomeWords(words, storage_);
+      held[c].metadata_bits += form.HomeMetadataBits(words);
       if (DividesWeights(op, axis)) {
-        accounts_.BringIn(std::array{c}, words);
+        accounts_.BringIn(std::array{c}, words, 1, form);
       } else {
         sharers.push_back(c);
         shared = words;
       }
     }
-    accounts_.BringIn(sharers, shared);
+    accounts_.BringIn(sharers, shared, 1, forms_.Weights(k));
   }
 
   /// Brings to every core what it needs: from the memory, or the cores that have computed it.
-  void Gather(const std::vector<std::map<int, Box>>& need, std::vector<int64_t>& held) {
+  void Gather(const std::vector<std::map<int, Box>>& need, std::vector<Held>& held) {
     const auto order = [](const Box& a, const Box& b) {
       return std::ranges::lexicographical_compare(a, b, {}, Ends, Ends);
     };
@@ -143,23 +173,23 @@ class SpreadLayers {
       for (const auto& [tensor, box] : need[c]) {
         if (network_.tensors[tensor].producer < divided_.group.begin) {
           moves.try_emplace(std::pair(tensor, -1), order).first->second[box].push_back(c);
-          held[c] += WordsOf(box);
+          Hold(tensor, WordsOf(box), held[c]);
           continue;
         }
         for (int owner = 0; owner < accounts_.count(); ++owner) {
           const Box both = Intersection(box, Part(tensor, owner));
           if (owner == c || WordsOf(both) == 0) continue;
           moves.try_emplace(std::pair(tensor, owner), order).first->second[both].push_back(c);
-          held[c] += WordsOf(both);
+          Hold(tensor, WordsOf(both), held[c]);
         }
       }
     }
     for (const auto& [from, readers] : moves) {
       for (const auto& [box, places] : readers) {
         if (from.second < 0) {
-          accounts_.BringIn(places, WordsOf(box));
+          accounts_.BringIn(places, WordsOf(box), 1, forms_.Read(from.first));
         } else {
-          accounts_.Move(from.second, places, WordsOf(box));
+          accounts_.Move(from.second, places, WordsOf(box), 1, forms_.Read(from.first));
         }
       }
     }
@@ -170,7 +200,7 @@ class SpreadLayers {
 
   /// Besides, a core holds its parts of results from the operator that computes them to the last
   /// one that reads them.
-  Status CheckHeld(int k, std::vector<int64_t> held) {
+  Status CheckHeld(int k, std::vector<Held> held) {
     for (int t = 0; t < std::ssize(network_.tensors); ++t) {
       const FusedTensor& tensor = network_.tensors[t];
       if (tensor.producer < divided_.group.begin || tensor.producer > k) continue;
@@ -179,19 +209,25 @@ class SpreadLayers {
         if (consumer < divided_.group.end) last = consumer;
       }
       if (last < k) continue;
-      for (int c = 0; c < accounts_.count(); ++c) held[c] += WordsOf(Part(t, c));
+      for (int c = 0; c < accounts_.count(); ++c) Hold(t, WordsOf(Part(t, c)), held[c]);
     }
-    const StorageLevel& storage = architecture_.levels[home_.level];
-    peak_ = std::max(peak_, std::ranges::max(held));
-    if (peak_ <= storage.words) return Ok();
+    for (const Held& core : held) peak_ = std::max(peak_, core.words);
+    const LevelSparsity& sparsity = storage_.sparsity;
+    const int64_t bits = sparsity.metadata_depth * sparsity.metadata_width_bits;
+    const bool has_room = bits == 0 || std::ranges::all_of(held, [&](const Held& core) {
+                            return core.metadata_bits <= bits;
+                          });
+    if (peak_ <= storage_.words && has_room) return Ok();
     return Error{
-        fmt::format("parts of '{}' do not fit into {}", network_.operators[k].name, storage.name)};
+        fmt::format("parts of '{}' do not fit into {}", network_.operators[k].name, storage_.name)};
   }
 
   const FusedNetwork& network_;
   const Architecture& architecture_;
   const DividedGroup& divided_;
   HomeLevel home_;
+  const StorageLevel& storage_;
+  const GroupForms& forms_;
   const TileCoster& coster_;
   CoreAccounts accounts_;
   int64_t cycles_ = 0, peak_ = 0;
@@ -215,7 +251,10 @@ Result<DividedCost> CostOfSpreadLayers(const FusedNetwork& network,
       return Error{fmt::format("'{}' would stay where no second operand may", op.name)};
     }
   }
-  return SpreadLayers(network, architecture, chip, divided, coster).Run();
+  const Result<GroupForms> forms =
+      FormsOf(network, architecture, divided, chip.CoreCount(), coster);
+  if (!forms) return forms.error();
+  return SpreadLayers(network, architecture, chip, divided, *forms, coster).Run();
 }
 
 }  // namespace bayloom::mapspace

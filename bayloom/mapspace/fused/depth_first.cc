@@ -388,7 +388,10 @@ bool DepthFirstTiles::HasSharedResult() const {
 }
 
 int64_t DepthFirstTiles::PeakWords(const Kind& kind, std::span<const int64_t> weights, int begin,
-                                   int end) const {
+                                   int end, const Measure& measure) const {
+  const auto measured = [&](int tensor, int64_t words) {
+    return measure ? measure(tensor, words) : words;
+  };
   const int count = end_ - begin_;
   int64_t always = 0;
   // Words that come at an operator, and those that go after it.
@@ -405,11 +408,11 @@ int64_t DepthFirstTiles::PeakWords(const Kind& kind, std::span<const int64_t> we
     touch(of.producer);
     for (const int consumer : of.consumers) touch(consumer);
     if (last < 0) continue;
-    always += KeptWords(tensor);
+    always += measured(tensor, KeptWords(tensor));
     bool keeps_all = false;
     for (int a = 0; a < std::ssize(tiling_.axes); ++a) keeps_all |= KeepsAll(parts, a);
     if (keeps_all) continue;
-    const int64_t words = NewWords(tensor, kind.position);
+    const int64_t words = measured(tensor, NewWords(tensor, kind.position));
     for (int k = first; k <= last; ++k) live[static_cast<size_t>(k - begin_)] += words;
   }
   int64_t most = 0;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -91,9 +92,12 @@ class DepthFirstTiles {
   int64_t PeakWords(const Kind& kind, std::span<const int64_t> weights) const {
     return PeakWords(kind, weights, begin_, end_);
   }
+  /// What words of a tensor take.
+  using Measure = std::function<int64_t(int tensor, int64_t words)>;
   /// The same where only the operators [begin, end) run, on a core of their own: of tensors that
-  /// they read or write.
-  int64_t PeakWords(const Kind& kind, std::span<const int64_t> weights, int begin, int end) const;
+  /// they read or write; `measure`, if there is one, in place of words.
+  int64_t PeakWords(const Kind& kind, std::span<const int64_t> weights, int begin, int end,
+                    const Measure& measure = {}) const;
 
  private:
   /// One tensor's part along one tiled axis, at one position.

@@ -23,27 +23,31 @@ void GroupAccount::Add(const TileCost& tile, int64_t count) {
   operator_cycles_ += count * tile.cycles;
 }
 
-void GroupAccount::BringIn(int64_t words, int64_t count) {
+void GroupAccount::BringIn(int64_t words, int64_t count, const TensorForms& forms) {
+  cost_.energy_pj += static_cast<double>(count) *
+                     (forms.outside.EnergyPj(words, outermost_, outermost_.access_energy_pj) +
+                      forms.home.EnergyPj(words, home_, home_.WriteEnergyPj()));
+  cost_.outside_reads += count * forms.outside.MovedWords(words, outermost_);
+  home_writes_ += count * forms.home.MovedWords(words, home_);
+}
+
+void GroupAccount::TakeOut(int64_t words, const TensorForms& forms) {
+  cost_.energy_pj += forms.outside.EnergyPj(words, outermost_, outermost_.WriteEnergyPj()) +
+                     forms.home.EnergyPj(words, home_, home_.access_energy_pj);
+  cost_.outside_writes += forms.outside.MovedWords(words, outermost_);
+  home_reads_ += forms.home.MovedWords(words, home_);
+}
+
+void GroupAccount::Send(int64_t words, int64_t count, const TensorForms& forms) {
   cost_.energy_pj +=
-      static_cast<double>(count) * (ReadEnergy(words, outermost_) + WriteEnergy(words, home_));
-  cost_.outside_reads += count * words;
-  home_writes_ += count * words;
+      static_cast<double>(count) * forms.home.EnergyPj(words, home_, home_.access_energy_pj);
+  home_reads_ += count * forms.home.MovedWords(words, home_);
 }
 
-void GroupAccount::TakeOut(int64_t words) {
-  cost_.energy_pj += WriteEnergy(words, outermost_) + ReadEnergy(words, home_);
-  cost_.outside_writes += words;
-  home_reads_ += words;
-}
-
-void GroupAccount::Send(int64_t words, int64_t count) {
-  cost_.energy_pj += static_cast<double>(count) * ReadEnergy(words, home_);
-  home_reads_ += count * words;
-}
-
-void GroupAccount::Receive(int64_t words, int64_t count) {
-  cost_.energy_pj += static_cast<double>(count) * WriteEnergy(words, home_);
-  home_writes_ += count * words;
+void GroupAccount::Receive(int64_t words, int64_t count, const TensorForms& forms) {
+  cost_.energy_pj +=
+      static_cast<double>(count) * forms.home.EnergyPj(words, home_, home_.WriteEnergyPj());
+  home_writes_ += count * forms.home.MovedWords(words, home_);
 }
 
 int64_t GroupAccount::home_cycles() const {
@@ -94,8 +98,8 @@ Result<TileCost> CostOfBox(const FusedNetwork& network, int op, const Box& box,
 
 Status AddOperators(const DepthFirstTiles& tiles, const DepthFirstTiles::Kind& kind, int begin,
                     int end, const Architecture& architecture, HomeLevel home,
-                    const std::vector<bool>& is_resident, const TileCoster& coster,
-                    GroupAccount& account) {
+                    const std::vector<bool>& is_resident, const GroupForms& forms,
+                    const TileCoster& coster, GroupAccount& account) {
   const FusedNetwork& network = tiles.network();
   for (int k = begin; k < end; ++k) {
     const FusedOperator& op = network.operators[k];
@@ -105,7 +109,24 @@ Status AddOperators(const DepthFirstTiles& tiles, const DepthFirstTiles::Kind& k
     if (!cost) return cost.error();
     account.Add(*cost, kind.count);
     if (op.product && home.keeps_weights && !is_resident[k - tiles.begin()]) {
-      account.BringIn(WeightsOfTile(op, TileProblem(op, *box)), kind.count);
+      account.BringIn(WeightsOfTile(op, TileProblem(op, *box)), kind.count, forms.Weights(k));
+    }
+  }
+  return Ok();
+}
+
+Status AddTiles(const DepthFirstTiles& tiles, std::span<const DepthFirstTiles::Kind> kinds,
+                const Architecture& architecture, HomeLevel home,
+                const std::vector<bool>& is_resident, const GroupForms& forms,
+                const TileCoster& coster, GroupAccount& account) {
+  const std::vector<int> inputs = InputsOf(tiles.network(), tiles.begin(), tiles.end());
+  for (const DepthFirstTiles::Kind& kind : kinds) {
+    const Status added = AddOperators(tiles, kind, tiles.begin(), tiles.end(), architecture, home,
+                                      is_resident, forms, coster, account);
+    if (!added) return added.error();
+    for (const int input : inputs) {
+      if (!tiles.Keeps(input)) continue;
+      account.BringIn(tiles.NewWords(input, kind.position), kind.count, forms.Read(input));
     }
   }
   return Ok();

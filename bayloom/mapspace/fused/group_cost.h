@@ -32,7 +32,7 @@ struct GroupCost {
   int64_t outside_reads = 0;
   int64_t outside_writes = 0;
   int64_t tiles = 1;
-  /// Words at the home level at the same time; weights among them.
+  /// Words at the home level at the same time, as they are kept there; weights among them.
   int64_t peak_words = 0;
   /// Of every operator, whether its weights stay at the home level for all tiles; the others come
   /// again for each tile.
@@ -46,18 +46,9 @@ struct GroupCost {
 using TileCoster =
     std::function<std::optional<TileCost>(int op, const Problem& tile, HomeLevel home)>;
 
-/// The operator's problem with the bounds that a box of its output leaves.
+/// The operator's problem with the bounds that a box of its output leaves. Nonzeros of its tensors
+/// are spread over the whole ones.
 Problem TileProblem(const FusedOperator& op, const Box& output);
-
-/// Which weights of the operators [begin, end), which one core runs, stay at its home level for all
-/// tiles: the largest first, as long as everything fits, and where they go besides. Nullopt if the
-/// tensors do not fit even with the weights of one operator at a time.
-struct WeightsPlan {
-  std::vector<bool> is_resident;
-  int64_t peak_words = 0;
-};
-std::optional<WeightsPlan> PlanWeights(const DepthFirstTiles& tiles, HomeLevel home,
-                                       int64_t capacity, int begin, int end);
 
 /// Cost of a group whose tiles run one after the other, each operator as `coster` says. Words that
 /// enter and leave the chip are moved between the outermost and the home level while operators run:
@@ -70,13 +61,14 @@ Result<GroupCost> CostOfFusedGroup(const FusedNetwork& network, const Architectu
 /// An operator that multiplies nothing, by itself: everything comes from the outermost level.
 GroupCost CostOfStreamedLayer(const FusedNetwork& network, const Architecture& architecture,
                               int op);
-/// A product by itself, by the model's account of a mapping onto the whole architecture. The model
+/// A product by itself, by the model's account of a mapping onto the whole architecture, and that
+/// of its zeros if anything is sparse. The model
 /// reads padding as it reads data; groups bring in no padding. So of what it reads of the first
 /// operand from the outermost level only the part that is data counts, of every reading alike: at
 /// the most what this mapping reads, for where inputs are read again, padding is read again less
 /// often; and never less than every word once.
 GroupCost CostOfMappedLayer(const FusedNetwork& network, const Architecture& architecture, int op,
-                            const Evaluation& evaluation);
+                            const Evaluation& evaluation, const SparseEvaluation* sparse = nullptr);
 GroupCost CostOfLayer(const TileCost& layer);
 
 }  // namespace bayloom::mapspace

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "bayloom/mapspace/sparse/sparse_model.h"
 #include "bayloom/trial/inline_evaluator.h"
 
 namespace bayloom::mapspace {
@@ -20,6 +21,16 @@ bool Bypasses(std::span<const Directive> constraints, std::string_view level,
     return directive.kind == Directive::Kind::kBypass && directive.target == level &&
            std::ranges::find(directive.bypass, tensor) != directive.bypass.end();
   });
+}
+
+/// The levels up to home, which has any capacity, and the outermost one around them.
+Architecture StackedOn(const Architecture& architecture, int home) {
+  Architecture stacked = architecture;
+  stacked.levels.resize(static_cast<size_t>(home) + 1);
+  stacked.levels.back().words = 0;
+  stacked.levels.push_back(architecture.levels.back());
+  stacked.constraints.clear();
+  return stacked;
 }
 
 }  // namespace
@@ -59,9 +70,98 @@ HomeModel::HomeModel(Problem tile, const Architecture& architecture, HomeLevel h
                      ReuseCounting counting)
     : architecture_(architecture),
       home_(home),
-      inside_(std::move(tile), InsideOf(architecture, home.level), counting) {}
+      inside_(std::move(tile), InsideOf(architecture, home.level), counting) {
+  if (SparseModel::IsNeeded(inside_.problem(), architecture_)) {
+    stacked_.emplace(inside_.problem(), StackedOn(architecture, home.level), counting);
+  }
+}
+
+bool HomeModel::Passes(int tensor) const {
+  return !home_.keeps_weights && inside_.problem().tensors[tensor].name == "Weights";
+}
+
+Mapping HomeModel::Stacked(const Mapping& mapping) const {
+  Mapping stacked = mapping;
+  MappingLevel& home = stacked.levels.back();
+  for (int t = 0; t < inside_.problem().TensorCount(); ++t) {
+    if (Passes(t)) home.keep &= ~(uint32_t{1} << t);
+  }
+  stacked.levels.emplace_back();
+  return stacked;
+}
+
+bool HomeModel::Fits(const Mapping& mapping) const {
+  if (!stacked_) return inside_.Fits(mapping);
+  return stacked_->Fits(Stacked(mapping));
+}
+
+Status HomeModel::CheckFit(const Mapping& mapping) const {
+  if (!stacked_) return inside_.CheckFit(mapping);
+  return stacked_->CheckFit(Stacked(mapping));
+}
+
+TileCost HomeModel::EvaluateSparse(const Mapping& mapping,
+                                   std::unique_ptr<const SparseEvaluation>& sparse) const {
+  const Evaluation evaluation = stacked_->Evaluate(Stacked(mapping), sparse);
+  const Arithmetic& arithmetic = architecture_.arithmetic;
+  const StorageLevel& home = architecture_.levels[home_.level];
+  const StorageLevel& outermost = architecture_.levels.back();
+  TileCost cost = {
+      .energy_pj =
+          static_cast<double>(sparse->computes.actual) * arithmetic.mac_energy_pj +
+          static_cast<double>(sparse->computes.gated) * arithmetic.sparsity.gated_energy_pj,
+      .cycles = sparse->compute_cycles,
+      .operations = static_cast<double>(evaluation.macs)};
+  for (int l = 0; l < home_.level; ++l) {
+    cost.cycles = std::max(cost.cycles, evaluation.levels[l].cycles);
+    for (const TensorTraffic& traffic : evaluation.levels[l].tensors) {
+      cost.energy_pj += traffic.energy_pj;
+    }
+  }
+  for (int t = 0; t < inside_.problem().TensorCount(); ++t) {
+    const bool passes = Passes(t);
+    const StorageLevel& from = passes ? outermost : home;
+    const SparseTraffic& traffic = sparse->levels[home_.level + (passes ? 1 : 0)][t];
+    const AccessForm reads(traffic, kReads), updates(traffic, kUpdates);
+    (passes ? cost.outside_reads : cost.home_reads) += reads.MovedWords(reads.dense(), from);
+    cost.home_writes += updates.MovedWords(updates.dense(), home);
+    cost.energy_pj += reads.EnergyPj(reads.dense(), from, from.access_energy_pj) +
+                      updates.EnergyPj(updates.dense(), home, home.WriteEnergyPj());
+  }
+  cost.cycles = std::max({cost.cycles, TransferCycles(cost.home_reads, cost.home_writes, home),
+                          TransferCycles(cost.outside_reads, 0, outermost)});
+  return cost;
+}
+
+TileCost HomeModel::EvaluateWithForms(const Mapping& mapping) const {
+  if (!stacked_) return Evaluate(mapping);
+  std::unique_ptr<const SparseEvaluation> sparse;
+  TileCost cost = EvaluateSparse(mapping, sparse);
+  const auto forms = std::make_shared<TileForms>();
+  const SparseModel& model = *stacked_->sparse();
+  const int home = home_.level;
+  for (int t = 0; t < inside_.problem().TensorCount(); ++t) {
+    const bool read_write = inside_.problem().tensors[t].read_write;
+    TensorForms& form = (*forms)[t];
+    form.outside = AccessForm(sparse->levels[home + 1][t], read_write ? kUpdates : kReads);
+    if (Passes(t)) continue;
+    const SparseTraffic& traffic = sparse->levels[home][t];
+    form.home = AccessForm(traffic, kFills);
+    if (const DensityModel* density = model.CompressedAt(home, t)) form.compressed = *density;
+    form.fit_probability = architecture_.levels[home].sparsity.fit_probability;
+    form.word_share = model.WordShare(home, t);
+    form.tile_words = traffic.tile_words;
+    form.metadata_bits = traffic.metadata_bits;
+  }
+  cost.forms = forms;
+  return cost;
+}
 
 TileCost HomeModel::Evaluate(const Mapping& mapping) const {
+  if (stacked_) {
+    std::unique_ptr<const SparseEvaluation> sparse;
+    return EvaluateSparse(mapping, sparse);
+  }
   const Evaluation evaluation = inside_.Evaluate(mapping);
   const StorageLevel& home = architecture_.levels[home_.level];
   const StorageLevel& outermost = architecture_.levels.back();
@@ -70,7 +170,7 @@ TileCost HomeModel::Evaluate(const Mapping& mapping) const {
                    .operations = static_cast<double>(evaluation.macs)};
   for (int t = 0; t < inside_.problem().TensorCount(); ++t) {
     const TensorTraffic& traffic = evaluation.levels[home_.level].tensors[t];
-    const bool passes = !home_.keeps_weights && inside_.problem().tensors[t].name == "Weights";
+    const bool passes = Passes(t);
     (passes ? cost.outside_reads : cost.home_reads) += traffic.reads;
     cost.home_writes += traffic.updates;
     cost.energy_pj +=
@@ -97,9 +197,9 @@ std::unique_ptr<trial::Evaluator<Mapping>> MakeHomeEvaluator(const HomeModel& mo
                                                              MapObjective objective) {
   return std::make_unique<trial::InlineEvaluator<Mapping>>(
       [&model, objective](const Mapping& mapping) {
-        if (!model.inside().Fits(mapping)) {
+        if (!model.Fits(mapping)) {
           return trial::Outcome::Infeasible(trial::Verdict::kMemory,
-                                            model.inside().CheckFit(mapping).error().message);
+                                            model.CheckFit(mapping).error().message);
         }
         const TileCost cost = model.Evaluate(mapping);
         return FeasibleWithTieBreak(model.ValueOf(cost, objective), objective,
@@ -122,14 +222,24 @@ int64_t TransferCycles(int64_t reads, int64_t writes, const StorageLevel& level)
                           (read + written) / level.shared_bandwidth})));
 }
 
-TileCost LayerCost(const Evaluation& evaluation, const Architecture& architecture) {
+TileCost LayerCost(const Evaluation& evaluation, const Architecture& architecture,
+                   const SparseEvaluation* sparse) {
   TileCost cost = {.energy_pj = evaluation.energy_pj,
                    .cycles = evaluation.cycles,
                    .operations = static_cast<double>(evaluation.macs)};
-  const LevelTraffic& outermost = evaluation.levels[architecture.LevelCount() - 1];
-  for (const TensorTraffic& traffic : outermost.tensors) {
-    cost.outside_reads += outermost.instances * traffic.reads;
-    cost.outside_writes += outermost.instances * traffic.updates;
+  const int level = architecture.LevelCount() - 1;
+  const LevelTraffic& outermost = evaluation.levels[level];
+  for (size_t t = 0; t < outermost.tensors.size(); ++t) {
+    if (sparse == nullptr) {
+      cost.outside_reads += outermost.instances * outermost.tensors[t].reads;
+      cost.outside_writes += outermost.instances * outermost.tensors[t].updates;
+      continue;
+    }
+    const StorageLevel& storage = architecture.levels[level];
+    const AccessForm reads(sparse->levels[level][t], kReads);
+    const AccessForm updates(sparse->levels[level][t], kUpdates);
+    cost.outside_reads += reads.MovedWords(reads.dense(), storage);
+    cost.outside_writes += updates.MovedWords(updates.dense(), storage);
   }
   return cost;
 }

@@ -5,9 +5,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "bayloom/mapspace/fused/tensor_forms.h"
 #include "bayloom/mapspace/mapping_evaluator.h"
 #include "bayloom/mapspace/model.h"
 
@@ -28,7 +30,8 @@ std::vector<HomeLevel> HomeLevelsOf(const Architecture& architecture,
 /// has any capacity and costs nothing: who asks counts what it holds and moves.
 Architecture InsideOf(const Architecture& architecture, int home);
 
-/// What computing a tile, or a whole layer, costs. Words are those of one instance.
+/// What computing a tile, or a whole layer, costs. Words are those of one instance; where zeros are
+/// left out, those that are moved, in words of the level's width and with metadata.
 struct TileCost {
   double energy_pj = 0;
   int64_t cycles = 0;
@@ -37,10 +40,17 @@ struct TileCost {
   int64_t home_writes = 0;
   int64_t outside_reads = 0;  ///< of the outermost level
   int64_t outside_writes = 0;
+  /// How the tile's tensors are kept and moved; null: as plain words.
+  std::shared_ptr<const TileForms> forms = {};
 };
 
 /// Cost of a mapping of one operator's tile whose inputs and outputs are at the home level. Weights
 /// come from there too, or from the outermost level with every access.
+///
+/// Where the architecture makes use of zeros, or tensors have words of their own width, all counts
+/// are those of the sparse model for a layer of the tile's sizes, all of whose tensors come to the
+/// home level once: a whole layer costs as a tile, together with what comes and goes, what it costs
+/// by itself.
 class HomeModel {
  public:
   /// `tile`: the problem with the tile's bounds.
@@ -48,14 +58,28 @@ class HomeModel {
 
   /// Of the tile on InsideOf(architecture, home).
   const AnalyticalModel& inside() const { return inside_; }
+  /// Whether a mapping fits, but for what tensors take of the home level.
+  bool Fits(const Mapping& mapping) const;
+  Status CheckFit(const Mapping& mapping) const;
+  /// Without forms.
   TileCost Evaluate(const Mapping& mapping) const;
+  /// The same with forms, if anything is sparse.
+  TileCost EvaluateWithForms(const Mapping& mapping) const;
   /// pJ per multiply-accumulate, cycles, or their product, as a mapper minimizes it.
   double ValueOf(const TileCost& cost, MapObjective objective) const;
 
  private:
+  bool Passes(int tensor) const;
+  /// Of what is inside, with the outermost level around it.
+  Mapping Stacked(const Mapping& mapping) const;
+  TileCost EvaluateSparse(const Mapping& mapping,
+                          std::unique_ptr<const SparseEvaluation>& sparse) const;
+
   Architecture architecture_;
   HomeLevel home_;
   AnalyticalModel inside_;
+  /// Of the levels up to home, and the outermost one around them; nullopt: everything is dense.
+  std::optional<AnalyticalModel> stacked_;
 };
 
 /// By the model, which must outlive the evaluator.
@@ -68,8 +92,10 @@ double WriteEnergy(int64_t words, const StorageLevel& level);
 /// Cycles that a level needs for these words at the least.
 int64_t TransferCycles(int64_t reads, int64_t writes, const StorageLevel& level);
 
-/// A layer mapped by itself, all tensors at the outermost level, as the model says.
-TileCost LayerCost(const Evaluation& evaluation, const Architecture& architecture);
+/// A layer mapped by itself, all tensors at the outermost level, as the model says; `sparse` where
+/// anything is.
+TileCost LayerCost(const Evaluation& evaluation, const Architecture& architecture,
+                   const SparseEvaluation* sparse = nullptr);
 
 /// Something that multiplies nothing: words come from a level once, one operation a multiplier and
 /// cycle is carried out at the price of a multiply-accumulate, and results go back.

@@ -18,8 +18,12 @@
 namespace bayloom::mapspace {
 namespace {
 
+/// Densities and widths of words make no difference to what a mapping is.
 bool SameLoops(const Problem& a, const Problem& b) {
-  return a.dimensions == b.dimensions && a.tensors == b.tensors;
+  return a.dimensions == b.dimensions &&
+         std::ranges::equal(a.tensors, b.tensors, [](const DataSpace& x, const DataSpace& y) {
+           return x.name == y.name && x.axes == y.axes && x.read_write == y.read_write;
+         });
 }
 
 /// Octaves between the bounds of two problems with the same loops.
@@ -84,7 +88,7 @@ void TileMapper::Restore(const Problem& problem, HomeLevel home, std::optional<M
     const HomeModel model(problem, architecture_, home, options_.counting);
     const Status fits = CheckMapping(*tile.mapping, problem, model.inside().architecture());
     if (!fits) throw InputError(fits.error().message);
-    tile.cost = model.Evaluate(*tile.mapping);
+    tile.cost = model.EvaluateWithForms(*tile.mapping);
   }
   tiles_.insert_or_assign(KeyOf(problem, home.level), std::move(tile));
 }
@@ -136,7 +140,7 @@ const MappedTile* TileMapper::Map(const Problem& problem, HomeLevel home) {
       MapspaceOf(problem, model.inside().architecture(), constraints);
   MappedTile tile{.problem = problem, .home = home, .mapping = {}, .cost = {}};
   if (mapspace && !Search(key, *mapspace, model, tile)) return nullptr;
-  if (tile.mapping) tile.cost = model.Evaluate(*tile.mapping);
+  if (tile.mapping) tile.cost = model.EvaluateWithForms(*tile.mapping);
   ++mapped_;
   evaluations_ += tile.evaluations;
   if (on_mapped_) on_mapped_(tile);

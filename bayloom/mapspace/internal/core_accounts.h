@@ -21,10 +21,12 @@ class CoreAccounts {
 
   int count() const { return static_cast<int>(accounts_.size()); }
   GroupAccount& at(int place) { return accounts_[place]; }
-  /// From the outermost level, where it is read once, to the homes of these cores; so many times.
-  void BringIn(std::span<const int> places, int64_t words, int64_t count = 1);
+  /// Words of the dense tensor from the outermost level, where they are read once, to the homes of
+  /// these cores; so many times.
+  void BringIn(std::span<const int> places, int64_t words, int64_t count, const TensorForms& forms);
   /// From one core's home to those of others.
-  void Move(int from, std::span<const int> to, int64_t words, int64_t count = 1);
+  void Move(int from, std::span<const int> to, int64_t words, int64_t count,
+            const TensorForms& forms);
 
   /// With the cycles that cores take; `peak_words`: of the core that has the most.
   DividedCost Total(int64_t core_cycles, int64_t peak_words) const;
@@ -32,7 +34,7 @@ class CoreAccounts {
  private:
   std::vector<int> CoresAt(std::span<const int> places) const;
 
-  StorageLevel memory_;
+  StorageLevel memory_, home_;
   NetworkOnChip chip_;
   std::vector<GroupAccount> accounts_;
   std::vector<int64_t> shared_;  ///< of every core's reads outside, those that several share

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bayloom/mapspace/fused/group_cost.h"
+#include "bayloom/mapspace/internal/group_forms.h"
 
 namespace bayloom::mapspace {
 
@@ -19,13 +20,13 @@ class GroupAccount {
 
   /// So many equal tiles of an operator.
   void Add(const TileCost& tile, int64_t count);
-  /// From the outermost level to home, so many times.
-  void BringIn(int64_t words, int64_t count = 1);
+  /// Words of the dense tensor from the outermost level to home, so many times.
+  void BringIn(int64_t words, int64_t count, const TensorForms& forms);
   /// From home to the outermost level.
-  void TakeOut(int64_t words);
+  void TakeOut(int64_t words, const TensorForms& forms);
   /// From home to another core, and from another core, or with what the memory sends to several.
-  void Send(int64_t words, int64_t count = 1);
-  void Receive(int64_t words, int64_t count = 1);
+  void Send(int64_t words, int64_t count, const TensorForms& forms);
+  void Receive(int64_t words, int64_t count, const TensorForms& forms);
 
   int64_t operator_cycles() const { return operator_cycles_; }
   int64_t home_cycles() const;
@@ -39,12 +40,28 @@ class GroupAccount {
   int64_t home_reads_ = 0, home_writes_ = 0, operator_cycles_ = 0;
 };
 
+/// Which weights of the operators [begin, end), which one core runs, stay at its home level for all
+/// tiles: the largest first, as long as everything fits, and where they go besides.
+struct WeightsPlan {
+  std::vector<bool> is_resident;  ///< of every operator of the group
+  int64_t peak_words = 0;
+};
+/// Fails if the tensors do not fit even with the weights of one operator at a time.
+Result<WeightsPlan> PlanWeights(const DepthFirstTiles& tiles, const Architecture& architecture,
+                                HomeLevel home, const GroupForms& forms, int begin, int end);
+
 /// Adds what the operators [begin, end) of a group cost in the tiles of one kind, weights that do
 /// not stay at home among it. `is_resident` as of a WeightsPlan. Fails if a tile has no cost.
 Status AddOperators(const DepthFirstTiles& tiles, const DepthFirstTiles::Kind& kind, int begin,
                     int end, const Architecture& architecture, HomeLevel home,
-                    const std::vector<bool>& is_resident, const TileCoster& coster,
-                    GroupAccount& account);
+                    const std::vector<bool>& is_resident, const GroupForms& forms,
+                    const TileCoster& coster, GroupAccount& account);
+
+/// The same of all operators in the tiles of these kinds, and what comes for them from outside.
+Status AddTiles(const DepthFirstTiles& tiles, std::span<const DepthFirstTiles::Kind> kinds,
+                const Architecture& architecture, HomeLevel home,
+                const std::vector<bool>& is_resident, const GroupForms& forms,
+                const TileCoster& coster, GroupAccount& account);
 
 /// What an operator costs for a box of its output that is at home with all that it reads; weights
 /// are not brought in. Fails if the tile has no cost.

@@ -12,6 +12,8 @@
 #include <optional>
 
 #include "bayloom/base/result.h"
+#include "bayloom/mapspace/sparse/internal/whole_count.h"
+#include "bayloom/mapspace/sparse/optimization.h"
 
 namespace bayloom::mapspace {
 namespace {
@@ -78,7 +80,8 @@ std::string Density::Describe() const {
     case Kind::kBlocked:
       return fmt::format("{}:{}", block_nonzeros, block_words);
     case Kind::kHypergeometric:
-      return fmt::format("{} hypergeometric", fraction);
+      return whole_words == 0 ? fmt::format("{} hypergeometric", fraction)
+                              : fmt::format("{} hypergeometric of {} words", fraction, whole_words);
   }
   return "";
 }
@@ -116,9 +119,10 @@ Density MakeDensity(std::string_view distribution, double fraction) {
 }
 
 DensityModel::DensityModel(const Density& density, int64_t tensor_words)
-    : DensityModel(density, tensor_words,
-                   static_cast<int64_t>(
-                       std::ceil(Snap(density.fraction * static_cast<double>(tensor_words))))) {}
+    : density_(density),
+      words_(std::max(density.whole_words, tensor_words)),
+      nonzeros_(
+          static_cast<int64_t>(std::ceil(Snap(density.fraction * static_cast<double>(words_))))) {}
 
 DensityModel DensityModel::Given(int64_t box_words, int64_t nonzeros) const {
   Density density = density_;
@@ -227,6 +231,11 @@ int64_t DensityModel::Quantile(int64_t tile_words, double probability) const {
     if (total >= probability) return point.occupancy;
   }
   return MaxOccupancy(tile_words);
+}
+
+int64_t DensityModel::OccupancyFor(int64_t tile_words, double fit_probability) const {
+  if (fit_probability == kFitsExpected) return RoundedUp(ExpectedOccupancy(tile_words));
+  return Quantile(tile_words, fit_probability);
 }
 
 }  // namespace bayloom::mapspace

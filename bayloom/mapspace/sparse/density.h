@@ -28,8 +28,12 @@ struct Density {
   double fraction = 1;
   /// Of kBlocked.
   int64_t block_nonzeros = 1, block_words = 1;
+  /// Of kHypergeometric: words of a larger tensor that the one described is a part of, over which
+  /// the nonzeros are spread; 0: there is none.
+  int64_t whole_words = 0;
 
-  /// "dense", "0.3 fixed-structured", "2:4", "0.3 hypergeometric".
+  /// "dense", "0.3 fixed-structured", "2:4", "0.3 hypergeometric", "0.3 hypergeometric of 4096
+  /// words".
   std::string Describe() const;
 
   bool operator==(const Density&) const = default;
@@ -50,7 +54,7 @@ struct OccupancyPoint {
 /// Numbers of nonzeros in tiles of a tensor, wherever the tile is.
 class DensityModel {
  public:
-  /// Of a tensor of so many words.
+  /// Of a tensor of so many words, or of the larger one that it is a part of.
   DensityModel(const Density& density, int64_t tensor_words);
 
   /// That of tiles inside of a box which is known to hold so many nonzeros.
@@ -64,6 +68,9 @@ class DensityModel {
   int64_t MaxOccupancy(int64_t tile_words) const;
   /// The least number that is not exceeded with this probability; MaxOccupancy for 1.
   int64_t Quantile(int64_t tile_words, double probability) const;
+  /// Words that a compressed tile takes of a level's capacity: Quantile, or for kFitsExpected
+  /// (optimization.h) the mean, rounded up.
+  int64_t OccupancyFor(int64_t tile_words, double fit_probability) const;
   /// All possible occupancies; where there are very many, some that stand for those around them.
   /// Probabilities sum up to 1.
   std::vector<OccupancyPoint> Occupancies(int64_t tile_words) const;

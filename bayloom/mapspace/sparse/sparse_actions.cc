@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bayloom/mapspace/sparse/access_form.h"
 #include "bayloom/mapspace/sparse/internal/draft.h"
 #include "bayloom/mapspace/sparse/internal/whole_count.h"
 
@@ -203,56 +204,21 @@ double SparseModel::BlockOverhead(int level, int tensor, const SparseTraffic& tr
   return blocks * words / nonzeros;
 }
 
-namespace {
-
-double BitsOf(const RankAccesses& accesses, const RankTraffic& rank) {
-  return static_cast<double>(accesses.metadata) * rank.metadata_bits +
-         static_cast<double>(accesses.payload) * rank.payload_bits;
-}
-
-/// Bits of metadata that accesses of one kind move.
-double BitsOf(const SparseTraffic& traffic, RankActions RankTraffic::*kind,
-              RankAccesses RankActions::*action) {
-  double bits = 0;
-  for (const RankTraffic& rank : traffic.ranks) bits += BitsOf(rank.*kind.*action, rank);
-  return bits;
-}
-
-constexpr RankActions RankTraffic::*kAccessKinds[] = {&RankTraffic::reads, &RankTraffic::fills,
-                                                      &RankTraffic::updates};
-
-}  // namespace
-
 void SparseModel::AddEnergy(const Mapping& mapping, SparseEvaluation& sparse) const {
   for (int l = 0; l < architecture_.LevelCount(); ++l) {
     const StorageLevel& storage = architecture_.levels[l];
-    const LevelSparsity& sparsity = storage.sparsity;
-    const bool is_apart = sparsity.HasMetadataStorage();
-    const double metadata_width =
-        is_apart ? static_cast<double>(sparsity.metadata_width_bits)
-                 : static_cast<double>(storage.word_bits * storage.block_words);
-    const double metadata_energy =
-        is_apart ? sparsity.metadata_access_energy_pj : storage.access_energy_pj;
     for (int t = 0; t < problem_.TensorCount(); ++t) {
       if (!mapping.levels[l].Keeps(t)) continue;
       SparseTraffic& traffic = sparse.levels[l][t];
-      const double overhead = BlockOverhead(l, t, traffic);
-      const double share = WordShare(l, t);
-      // Whole blocks, but for tiles that end within one, whose number is a mean.
-      const auto blocks = [&](int64_t count) {
-        return overhead * std::ceil(static_cast<double>(count) * share /
-                                    static_cast<double>(storage.block_words));
-      };
+      traffic.block_overhead = BlockOverhead(l, t, traffic);
+      traffic.word_share = WordShare(l, t);
       double data = 0, metadata = 0;
-      for (const ActionCounts* counts : {&traffic.reads, &traffic.fills, &traffic.updates}) {
-        const double energy =
-            counts == &traffic.reads ? storage.access_energy_pj : storage.WriteEnergyPj();
-        data += blocks(counts->actual) * energy +
-                blocks(counts->gated) * sparsity.gated_access_energy_pj;
-      }
-      for (RankActions RankTraffic::*kind : kAccessKinds) {
-        const double bits = BitsOf(traffic, kind, &RankActions::actual);
-        metadata += std::ceil(bits / metadata_width) * metadata_energy;
+      for (const AccessKind& kind : {kReads, kFills, kUpdates}) {
+        const AccessForm form(traffic, kind);
+        const bool reads = kind.words == kReads.words;
+        data += form.DataEnergyPj(form.dense(), storage,
+                                  reads ? storage.access_energy_pj : storage.WriteEnergyPj());
+        metadata += form.MetadataEnergyPj(form.dense(), storage);
       }
       traffic.data_energy_pj = traffic.instances * data;
       traffic.metadata_energy_pj = traffic.instances * metadata;
@@ -267,22 +233,18 @@ int64_t SparseModel::CyclesOf(int level, const Evaluation& dense,
   double reads = 0, writes = 0;  // words a cycle
   for (int t = 0; t < problem_.TensorCount(); ++t) {
     const SparseTraffic& traffic = sparse.levels[level][t];
-    const auto words = [&](int64_t data, std::initializer_list<RankActions RankTraffic::*> kinds) {
+    const auto words = [&](int64_t data, std::initializer_list<AccessKind> kinds) {
       double bits = 0;
-      for (RankActions RankTraffic::*kind : kinds) {
-        bits += BitsOf(traffic, kind, &RankActions::actual) +
-                BitsOf(traffic, kind, &RankActions::gated);
-      }
+      for (const AccessKind& kind : kinds) bits += AccessForm(traffic, kind).metadata_bits();
       return static_cast<double>(data) * WordShare(level, t) + std::floor(bits / storage.word_bits);
     };
     // Of instances that all work, on average.
     const double busy = traffic.instances / static_cast<double>(dense.levels[level].instances);
-    reads +=
-        busy * words(traffic.reads.actual + traffic.reads.gated, {&RankTraffic::reads}) / compute;
+    reads += busy * words(traffic.reads.actual + traffic.reads.gated, {kReads}) / compute;
     writes += busy *
               words(traffic.fills.actual + traffic.updates.actual + traffic.fills.gated +
                         traffic.updates.gated,
-                    {&RankTraffic::fills, &RankTraffic::updates}) /
+                    {kFills, kUpdates}) /
               compute;
   }
   return static_cast<int64_t>(std::ceil(compute / storage.Slowdown(reads, writes)));

@@ -49,6 +49,8 @@ struct SparseTraffic {
   int64_t occupancy = 0;      ///< words that capacity has to allow for
   double density = 1;         ///< expected, of tiles that are there
   double instances = 1;       ///< with work, on average
+  double word_share = 1;      ///< width of a word over that of the level's
+  double block_overhead = 1;  ///< blocks over those that would do if no tile ended within one
   int64_t metadata_bits = 0;  ///< that capacity has to allow for
   double data_energy_pj = 0, metadata_energy_pj = 0;
 };

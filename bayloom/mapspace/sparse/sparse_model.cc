@@ -86,12 +86,8 @@ double SparseModel::WordShare(int level, int tensor) const {
 }
 
 int64_t SparseModel::OccupancyFor(int level, int tensor, int64_t tile_words) const {
-  const double fits = architecture_.levels[level].sparsity.fit_probability;
-  const DensityModel& density = densities_[tensor];
-  if (fits == kFitsExpected) {
-    return RoundedUp(density.ExpectedOccupancy(tile_words));
-  }
-  return density.Quantile(tile_words, fits);
+  return densities_[tensor].OccupancyFor(tile_words,
+                                         architecture_.levels[level].sparsity.fit_probability);
 }
 
 void SparseModel::BuildTrees(const Mapping& mapping, Draft& draft) const {
@@ -187,8 +183,8 @@ SparseEvaluation SparseModel::Count(const Mapping& mapping, const Evaluation& de
   return sparse;
 }
 
-void SparseModel::Apply(const Mapping& mapping, Evaluation& evaluation) const {
-  const SparseEvaluation sparse = Count(mapping, evaluation);
+void SparseModel::Apply(const Mapping& mapping, const SparseEvaluation& sparse,
+                        Evaluation& evaluation) const {
   const Arithmetic& arithmetic = architecture_.arithmetic;
   evaluation.energy_pj =
       static_cast<double>(sparse.computes.actual) * arithmetic.mac_energy_pj +

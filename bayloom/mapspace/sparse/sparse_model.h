@@ -37,9 +37,15 @@ class SparseModel {
 
   /// `dense` is what the dense model counts.
   SparseEvaluation Count(const Mapping& mapping, const Evaluation& dense) const;
-  /// The same brought into the evaluation: actual accesses, what tiles take of capacity, energy,
-  /// cycles, and utilization by multiplications that are done.
-  void Apply(const Mapping& mapping, Evaluation& evaluation) const;
+  /// Brings it into the evaluation: actual accesses, what tiles take of capacity, energy, cycles,
+  /// and utilization by multiplications that are done.
+  void Apply(const Mapping& mapping, const SparseEvaluation& sparse, Evaluation& evaluation) const;
+  /// Of what a level keeps of a tensor, how it takes capacity: the density model if zeros are left
+  /// out, and a word's width over that of the level's.
+  const DensityModel* CompressedAt(int level, int tensor) const {
+    return levels_[level].formats[tensor].compressed ? &densities_[tensor] : nullptr;
+  }
+  double WordShare(int level, int tensor) const;
 
  private:
   /// An optimization with its names resolved.
@@ -83,7 +89,6 @@ class SparseModel {
   void AddEnergy(const Mapping& mapping, SparseEvaluation& sparse) const;
   double BlockOverhead(int level, int tensor, const SparseTraffic& traffic) const;
   int64_t CyclesOf(int level, const Evaluation& dense, const SparseEvaluation& sparse) const;
-  double WordShare(int level, int tensor) const;
   Status CheckSpread(const Mapping& mapping, const Draft& draft) const;
 
   Problem problem_;

@@ -127,16 +127,22 @@ ActionOptimization ReadAction(const yaml::YamlValue& value) {
 Density ReadDensity(const yaml::YamlValue& value) {
   std::string distribution = "fixed-structured";
   double fraction = 1;
+  int64_t whole_words = 0;
   if (value.IsMap()) {
-    value.AllowOnly({"distribution", "density"});
+    value.AllowOnly({"distribution", "density", "whole-words"});
     distribution = value.At("distribution").Text();
     fraction = value.At("density").Real();
+    if (const auto words = value.Find("whole-words")) whole_words = words->IntAtLeast(1);
   } else if (const std::string text = value.Text(); text.find(':') != std::string::npos) {
     return yaml::WithPlace(value, [&] { return ParseDensity(text); });
   } else {
     fraction = value.Real();
   }
-  return yaml::WithPlace(value, [&] { return MakeDensity(distribution, fraction); });
+  return yaml::WithPlace(value, [&] {
+    Density density = MakeDensity(distribution, fraction);
+    if (density.kind == Density::Kind::kHypergeometric) density.whole_words = whole_words;
+    return density;
+  });
 }
 
 void ReadLevelOptimizations(const yaml::YamlValue& target, LevelSparsity& sparsity) {
