@@ -57,7 +57,8 @@ Table DivisionTable(const tuning::FusedRun& run) {
 }
 
 std::string DivisionTotals(const tuning::FusedRun& run) {
-  const mapspace::DividedCost cores = run.divisions().Total(), single = run.divisions().Single();
+  const mapspace::DividedCost cores = run.divisions().Total();
+  const mapspace::DividedCost& single = run.divisions().single;
   return fmt::format(
       "groups shared by cores, one after the other: {:.4g} uJ ({:.4g} uJ the network's), {} "
       "cycles, {} DRAM words; {} words from core to core, {} over links\n"
@@ -78,6 +79,7 @@ nlohmann::json DivisionsJson(const tuning::FusedRun& run) {
     nlohmann::json entry = {{"operators", OperatorNames(run, group)},
                             {"way", mapspace::ToString(planned.divided.division)},
                             {"cores", planned.cost.cores},
+                            {"fits_one_core", planned.fits_one_core},
                             {"cost", CostJson(planned.cost)},
                             {"one_core", CostJson(planned.single)}};
     if (group.home) {
@@ -92,7 +94,7 @@ nlohmann::json DivisionsJson(const tuning::FusedRun& run) {
   return {{"groups", groups},
           {"totals",
            {{"cores", CostJson(run.divisions().Total())},
-            {"one_core", CostJson(run.divisions().Single())}}}};
+            {"one_core", CostJson(run.divisions().single)}}}};
 }
 
 }  // namespace bayloom::report

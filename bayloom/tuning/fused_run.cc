@@ -303,11 +303,12 @@ trial::StopReason FusedRun::RunDivisions(const mapspace::NetworkOnChip& chip,
   mapspace::DivisionSearchOptions options;
   options.objective = objective();
   options.constraints = constraints_;
+  options.max_operators = options_.max_operators;
   options.stop = [this] { return IsOver(); };
   chip_ = chip;
   end_ = 0;
-  divisions_ = mapspace::DividePlan(network_, architecture_, chip, Plan(), Estimator(),
-                                    Exact(on_tile), options);
+  divisions_ = mapspace::DivideNetwork(network_, architecture_, chip, Plan(), costs_, Estimator(),
+                                       Exact(on_tile), options);
   return EndOfGroups(!IsOver());
 }
 

@@ -228,7 +228,7 @@ TEST(DividePlan, IsNeverWorseThanOneCore) {
     EXPECT_EQ(one.total.energy_pj, plan.energy_pj);
     EXPECT_EQ(one.total.cycles, plan.cycles);
     const DivisionPlan four = divide("mesh:2x2,energy=0.5,bandwidth=16");
-    const DividedCost total = four.Total(), single = four.Single();
+    const DividedCost total = four.Total(), single = four.single;
     EXPECT_EQ(single.total.energy_pj, plan.energy_pj);
     EXPECT_LE(total.total.cycles, single.total.cycles);
     const auto product = [](const DividedCost& cost) {
@@ -257,6 +257,111 @@ TEST(DividePlan, IsNeverWorseThanOneCore) {
                    PlainCost, {.objective = objective, .stop = [] { return true; }});
     EXPECT_EQ(stopped.Total().total.cycles, plan.cycles);
   }
+}
+
+/// Every operator by itself: each word from outside and back once.
+std::vector<GroupCost> LayersOnce(const FusedNetwork& network, const Architecture& architecture) {
+  std::vector<GroupCost> layers;
+  for (int k = 0; k < network.OperatorCount(); ++k) {
+    const CompulsoryWords words = CompulsoryOf(network, k, k + 1);
+    GroupCost cost{.energy_pj = 200.0 * static_cast<double>(words.reads + words.writes),
+                   .outside_reads = words.reads,
+                   .outside_writes = words.writes};
+    const FusedOperator& op = network.operators[k];
+    const int64_t macs = op.product ? op.product->problem.Macs() : 0;
+    cost.energy_pj += static_cast<double>(macs);
+    cost.operations = static_cast<double>(macs);
+    cost.cycles = std::max(macs, TransferCycles(words.reads, words.writes, architecture.levels[2]));
+    layers.push_back(cost);
+  }
+  return layers;
+}
+
+GroupPlan OneByOne(const std::vector<GroupCost>& layers) {
+  GroupPlan plan;
+  for (int k = 0; k < std::ssize(layers); ++k) {
+    plan.groups.push_back(
+        {.group = {.begin = k, .end = k + 1, .home = {}, .tiling = {}}, .cost = layers[k]});
+    plan.energy_pj += layers[k].energy_pj;
+    plan.cycles += layers[k].cycles;
+    plan.outside_words += layers[k].OutsideWords();
+  }
+  return plan;
+}
+
+TEST(DivideNetwork, FusesWhatOnlySeveralCoresHold) {
+  TinyNetwork tiny;
+  const int between = tiny.Convolution(tiny.Input(16, 2, 2), 16, 1, 1, 0);
+  tiny.Convolution(between, 16, 1, 1, 0);
+  const FusedNetwork network = tiny.Build();
+  // Each layer has 256 weights, of which each of four cores has 64, beside 64 words of the input
+  // and 16 of each result.
+  const Architecture architecture = OneBuffer(160);
+  const std::vector<GroupCost> layers = LayersOnce(network, architecture);
+  const GroupPlan plan = OneByOne(layers);
+  GroupSearch one_core(network, architecture, layers, PlainCost, PlainCost, {});
+  EXPECT_TRUE(one_core.Run());
+  EXPECT_EQ(one_core.plan().groups.size(), 2u) << "one core cannot hold both";
+  for (const MapObjective objective : {MapObjective::kEnergy, MapObjective::kEnergyDelay}) {
+    const auto divide = [&](const char* line) {
+      return DivideNetwork(network, architecture, ParseNetworkOnChip(line), plan, layers, PlainCost,
+                           PlainCost, {.objective = objective});
+    };
+    const DivisionPlan four = divide("mesh:2x2");
+    ASSERT_EQ(four.groups.size(), 1u);
+    EXPECT_FALSE(four.groups[0].fits_one_core);
+    EXPECT_EQ(four.groups[0].divided.division, GroupDivision::kSpread);
+    EXPECT_EQ(four.groups[0].cost.cores, 4);
+    EXPECT_LE(four.groups[0].cost.total.peak_words, 160);
+    EXPECT_EQ(plan.outside_words - four.Total().total.OutsideWords(),
+              2 * network.tensors[between].Words());
+    EXPECT_EQ(four.single.total.energy_pj, plan.energy_pj);
+    EXPECT_EQ(four.groups[0].single.total.energy_pj, plan.energy_pj);
+    EXPECT_EQ(divide("mesh:1x1").groups.size(), 2u);
+    EXPECT_EQ(divide("mesh:2x2,energy=1e9").groups.size(), 2u);
+  }
+}
+
+TEST(DivideNetwork, IsNeverWorseThanGroupsThatFitOneCore) {
+  base::RandomStream random(31);
+  int shared = 0;
+  for (int i = 0; i < 12; ++i) {
+    const FusedNetwork network = TinyNetwork::Random(random).Build();
+    const Architecture architecture = OneBuffer(int64_t{1} << (6 + random.UniformInt(4)));
+    const MapObjective objective = static_cast<MapObjective>(i % 3);
+    const std::vector<GroupCost> layers = LayersOnce(network, architecture);
+    GroupSearch search(network, architecture, layers, PlainCost, PlainCost,
+                       {.objective = objective});
+    search.Run();
+    const NetworkOnChip chip = ParseNetworkOnChip("bus:3,energy=1");
+    const DivisionPlan plain = DividePlan(network, architecture, chip, search.plan(), PlainCost,
+                                          PlainCost, {.objective = objective});
+    const DivisionPlan found = DivideNetwork(network, architecture, chip, search.plan(), layers,
+                                             PlainCost, PlainCost, {.objective = objective});
+    const auto value = [&](const DivisionPlan& of) {
+      const DividedCost total = of.Total();
+      const auto cycles = static_cast<double>(total.total.cycles);
+      switch (objective) {
+        case MapObjective::kEnergy:
+          return total.total.energy_pj;
+        case MapObjective::kDelay:
+          return cycles;
+        case MapObjective::kEnergyDelay:
+          break;
+      }
+      return total.total.energy_pj * cycles;
+    };
+    EXPECT_LE(value(found), value(plain));
+    int end = 0;
+    for (const PlannedDivision& planned : found.groups) {
+      EXPECT_EQ(planned.divided.group.begin, end);
+      end = planned.divided.group.end;
+      EXPECT_LE(planned.cost.total.peak_words, architecture.levels[1].words);
+      shared += planned.fits_one_core ? 0 : 1;
+    }
+    EXPECT_EQ(end, network.OperatorCount());
+  }
+  EXPECT_GT(shared, 0);
 }
 
 }  // namespace

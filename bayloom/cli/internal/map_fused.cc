@@ -49,7 +49,8 @@ nlohmann::json JsonOf(const tuning::FusedRun& run,
 void WriteGroups(const std::string& folder, tuning::FusedRun& run, const nlohmann::json& json) {
   base::WriteFile(folder + "/groups.json", report::JsonText(json) + "\n");
   const bool is_divided = !run.divisions().groups.empty();
-  for (size_t g = 0; g < run.Plan().groups.size(); ++g) {
+  const size_t count = is_divided ? run.divisions().groups.size() : run.Plan().groups.size();
+  for (size_t g = 0; g < count; ++g) {
     const std::vector<mapspace::MappedTile> tiles =
         is_divided ? run.TilesOf(run.divisions().groups[g].divided)
                    : run.TilesOf(run.Plan().groups[g].group);

@@ -104,25 +104,36 @@ class DivisionSearch {
     const DividedCost single = CostOnFirstCore(planned.cost, chip_);
     PlannedDivision best{.divided = {.group = planned.group}, .cost = single, .single = single};
     if (chip_.CoreCount() < 2 || options_.stop()) return best;
-    for (const DividedGroup& way : MostPromising(planned.group)) {
+    for (const Way& way : MostPromising(planned.group)) {
       if (options_.stop()) break;
-      const std::optional<DividedCost> cost = CostOf(way, exact_);
+      const std::optional<DividedCost> cost = CostOf(way.divided, exact_);
       if (!cost || cost->total.cycles > single.total.cycles) continue;
       if (ValueOf(*cost) >= ValueOf(best.cost)) continue;
-      best.divided = way;
+      best.divided = way.divided;
       best.cost = *cost;
     }
     return best;
   }
 
- private:
-  std::optional<DividedCost> CostOf(const DividedGroup& way, const TileCoster& coster) const {
-    Result<DividedCost> cost = CostOfDividedGroup(network_, architecture_, chip_, way, coster);
-    if (!cost) return std::nullopt;
-    return *std::move(cost);
+  struct Way {
+    DividedGroup divided;
+    DividedCost cost;  ///< by estimate, or known
+  };
+  /// How cores share a group that one cannot hold; nullopt if they cannot either, or the search was
+  /// stopped.
+  std::optional<Way> Share(const FusedGroup& group, bool is_exact) const {
+    const std::vector<Way> ways = MostPromising(group);
+    if (ways.empty() || !is_exact) return ways.empty() ? std::nullopt : std::optional(ways.front());
+    std::optional<Way> best;
+    for (const Way& way : ways) {
+      const std::optional<DividedCost> cost = CostOf(way.divided, exact_);
+      if (!cost || (best && ValueOf(*cost) >= ValueOf(best->cost))) continue;
+      best = Way{.divided = way.divided, .cost = *cost};
+    }
+    return options_.stop() ? std::nullopt : best;
   }
 
-  /// Energy or cycles, then the other; or both as parts of the plan's.
+  /// Of what the plan costs on one core.
   std::pair<double, double> ValueOf(const DividedCost& cost) const {
     const double energy = cost.total.energy_pj / single_.total.energy_pj;
     const double cycles = static_cast<double>(cost.total.cycles) /
@@ -137,8 +148,16 @@ class DivisionSearch {
     }
     return {energy + cycles, energy};
   }
+  const DividedCost& single() const { return single_; }
 
-  std::vector<DividedGroup> MostPromising(const FusedGroup& group) const {
+ private:
+  std::optional<DividedCost> CostOf(const DividedGroup& way, const TileCoster& coster) const {
+    Result<DividedCost> cost = CostOfDividedGroup(network_, architecture_, chip_, way, coster);
+    if (!cost) return std::nullopt;
+    return *std::move(cost);
+  }
+
+  std::vector<Way> MostPromising(const FusedGroup& group) const {
     std::vector<DividedGroup> ways;
     std::vector<HomeLevel> homes = {};
     if (group.home) {
@@ -152,19 +171,18 @@ class DivisionSearch {
       AddBands(network_, at_home, chip_, ways);
       AddSpreads(network_, at_home, ways);
     }
-    std::vector<std::pair<std::pair<double, double>, size_t>> rated;
-    for (size_t w = 0; w < ways.size(); ++w) {
-      const std::optional<DividedCost> cost = CostOf(ways[w], estimate_);
-      if (cost) rated.emplace_back(ValueOf(*cost), w);
+    std::vector<Way> rated;
+    for (const DividedGroup& way : ways) {
+      const std::optional<DividedCost> cost = CostOf(way, estimate_);
+      if (cost) rated.push_back({.divided = way, .cost = *cost});
     }
-    std::ranges::sort(rated);
-    std::vector<DividedGroup> best;
-    std::pair<double, double> last = {0, 0};
-    for (const auto& [value, way] : rated) {
+    std::ranges::stable_sort(rated, {}, [&](const Way& way) { return ValueOf(way.cost); });
+    std::vector<Way> best;
+    for (Way& way : rated) {
       if (std::ssize(best) == options_.max_mapped) break;
-      if (value == last) continue;  // the same but for its name
-      last = value;
-      best.push_back(ways[way]);
+      // One that is the same but for its name.
+      if (!best.empty() && ValueOf(way.cost) == ValueOf(best.back().cost)) continue;
+      best.push_back(std::move(way));
     }
     return best;
   }
@@ -186,22 +204,82 @@ DividedCost DivisionPlan::Total() const {
   return sum;
 }
 
-DividedCost DivisionPlan::Single() const {
-  DividedCost sum;
-  for (const PlannedDivision& planned : groups) Add(planned.single, sum);
-  return sum;
-}
-
 DivisionPlan DividePlan(const FusedNetwork& network, const Architecture& architecture,
                         const NetworkOnChip& chip, const GroupPlan& plan,
                         const TileCoster& estimate, const TileCoster& exact,
                         const DivisionSearchOptions& options) {
   const DivisionSearch search(network, architecture, chip, plan, estimate, exact, options);
-  DivisionPlan divided;
+  DivisionPlan divided{.groups = {}, .single = search.single()};
   for (const PlannedGroup& planned : plan.groups) {
     divided.groups.push_back(search.Divide(planned));
   }
   return divided;
+}
+
+namespace {
+
+/// The least energy or cycles, or product of both.
+double ValueOf(const DividedCost& cost, MapObjective objective) {
+  GroupPlan plan;
+  plan.energy_pj = cost.total.energy_pj;
+  plan.cycles = cost.total.cycles;
+  return ValueOf(plan, objective);
+}
+
+/// Of a plan with groups that several cores share; nullopt if the search was stopped.
+std::optional<DivisionPlan> DivideShared(const DivisionSearch& search, const GroupPlan& plan,
+                                         const NetworkOnChip& chip,
+                                         std::span<const GroupCost> layers) {
+  DivisionPlan divided{.groups = {}, .single = search.single()};
+  for (const PlannedGroup& planned : plan.groups) {
+    if (!planned.is_shared) {
+      divided.groups.push_back(search.Divide(planned));
+      continue;
+    }
+    const auto shared = search.Share(planned.group, /*is_exact=*/true);
+    if (!shared) return std::nullopt;
+    DividedCost one_by_one;
+    for (int k = planned.group.begin; k < planned.group.end; ++k) {
+      Add(CostOnFirstCore(layers[k], chip), one_by_one);
+    }
+    divided.groups.push_back({.divided = shared->divided,
+                              .cost = shared->cost,
+                              .single = one_by_one,
+                              .fits_one_core = false});
+  }
+  return divided;
+}
+
+}  // namespace
+
+DivisionPlan DivideNetwork(const FusedNetwork& network, const Architecture& architecture,
+                           const NetworkOnChip& chip, const GroupPlan& plan,
+                           std::span<const GroupCost> layers, const TileCoster& estimate,
+                           const TileCoster& exact, const DivisionSearchOptions& options) {
+  DivisionPlan best = DividePlan(network, architecture, chip, plan, estimate, exact, options);
+  if (chip.CoreCount() < 2 || options.stop()) return best;
+  const DivisionSearch search(network, architecture, chip, plan, estimate, exact, options);
+  const double gained = static_cast<double>(best.single.total.cycles) /
+                        static_cast<double>(std::max<int64_t>(1, best.Total().total.cycles));
+  GroupSearchOptions groups{.objective = options.objective,
+                            .constraints = options.constraints,
+                            .max_operators = options.max_operators,
+                            .stop = options.stop};
+  groups.shared = [&](const FusedGroup& group, bool is_exact) -> std::optional<GroupCost> {
+    const auto shared = search.Share(group, is_exact);
+    if (!shared) return std::nullopt;
+    GroupCost cost = shared->cost.total;
+    cost.cycles = static_cast<int64_t>(static_cast<double>(cost.cycles) * gained);
+    return cost;
+  };
+  GroupSearch with_shared(network, architecture, {layers.begin(), layers.end()}, estimate, exact,
+                          groups);
+  with_shared.Run();
+  if (std::ranges::none_of(with_shared.plan().groups, &PlannedGroup::is_shared)) return best;
+  std::optional<DivisionPlan> other = DivideShared(search, with_shared.plan(), chip, layers);
+  const auto value = [&](const DivisionPlan& of) { return ValueOf(of.Total(), options.objective); };
+  if (other && value(*other) < value(best)) best = *std::move(other);
+  return best;
 }
 
 }  // namespace bayloom::mapspace

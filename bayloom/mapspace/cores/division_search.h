@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "bayloom/mapspace/cores/divided_group.h"
@@ -17,6 +18,8 @@ struct DivisionSearchOptions {
   std::vector<Directive> constraints = {};
   /// Ways to divide a group, the best by estimate, whose tiles are mapped.
   int max_mapped = 4;
+  /// Operators at the most of a group that only several cores can hold.
+  int max_operators = 12;
   /// Asked between groups; once true, the others stay on one core.
   std::function<bool()> stop = [] { return false; };
 };
@@ -25,17 +28,18 @@ struct DivisionSearchOptions {
 struct PlannedDivision {
   DividedGroup divided;  ///< kNone without a home: a layer by itself
   DividedCost cost;
+  /// Of a group that one core cannot hold: its operators one by one.
   DividedCost single;
+  bool fits_one_core = true;
 };
 
 /// A plan whose groups several cores share, one group after the other.
 struct DivisionPlan {
   std::vector<PlannedDivision> groups;
+  DividedCost single;  ///< of the plan for one core, which runs every group
 
   /// Over all groups; peak words are the most.
   DividedCost Total() const;
-  /// The same where one core runs every group.
-  DividedCost Single() const;
 };
 
 /// Chooses for every group of a plan how the cores of a chip share it: every way of GroupDivision,
@@ -50,5 +54,14 @@ DivisionPlan DividePlan(const FusedNetwork& network, const Architecture& archite
                         const NetworkOnChip& chip, const GroupPlan& plan,
                         const TileCoster& estimate, const TileCoster& exact,
                         const DivisionSearchOptions& options);
+
+/// The same, or, if that is better, of a plan that has groups which fit only where several cores
+/// share them: GroupSearch looks for it, with the cycles of these groups multiplied by what the
+/// cores gained for the first plan, as all other groups there are on one core. `layers`: of every
+/// operator, what it costs by itself.
+DivisionPlan DivideNetwork(const FusedNetwork& network, const Architecture& architecture,
+                           const NetworkOnChip& chip, const GroupPlan& plan,
+                           std::span<const GroupCost> layers, const TileCoster& estimate,
+                           const TileCoster& exact, const DivisionSearchOptions& options);
 
 }  // namespace bayloom::mapspace

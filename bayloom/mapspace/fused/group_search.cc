@@ -167,12 +167,21 @@ GroupSearch::Candidates GroupSearch::Estimate(int begin, int end) const {
       AddTilings({.begin = begin, .end = end, .home = home, .tiling = {}}, axes, candidates);
     }
   }
+  if (candidates.empty() && options_.shared) AddShared(begin, end, candidates);
   std::ranges::stable_sort(candidates, {},
                            [&](const Candidate& candidate) { return ValueOf(candidate.cost); });
   if (std::ssize(candidates) > options_.max_candidates) {
     candidates.resize(static_cast<size_t>(options_.max_candidates));
   }
   return candidates;
+}
+
+void GroupSearch::AddShared(int begin, int end, Candidates& candidates) const {
+  for (const HomeLevel home : HomeLevelsOf(architecture_, options_.constraints)) {
+    const FusedGroup group = {.begin = begin, .end = end, .home = home, .tiling = {}};
+    const std::optional<GroupCost> cost = options_.shared(group, /*is_exact=*/false);
+    if (cost) candidates.push_back({.group = group, .cost = *cost, .is_shared = true});
+  }
 }
 
 void GroupSearch::Enumerate() {
@@ -261,7 +270,9 @@ std::vector<GroupSearch::Choice> GroupSearch::BestDivision(bool known_only) cons
 GroupPlan GroupSearch::PlanOf(const std::vector<Choice>& choices) const {
   GroupPlan plan;
   for (const Choice& choice : choices) {
-    PlannedGroup planned{.group = choice.candidate->group, .cost = choice.candidate->cost};
+    PlannedGroup planned{.group = choice.candidate->group,
+                         .cost = choice.candidate->cost,
+                         .is_shared = choice.candidate->is_shared};
     planned.group.begin = choice.begin;
     planned.group.end = choice.end;
     plan.energy_pj += planned.cost.energy_pj;
@@ -272,9 +283,16 @@ GroupPlan GroupSearch::PlanOf(const std::vector<Choice>& choices) const {
   return plan;
 }
 
+std::optional<GroupCost> GroupSearch::ExactCostOf(const Candidate& candidate) const {
+  if (candidate.is_shared) return options_.shared(candidate.group, /*is_exact=*/true);
+  Result<GroupCost> cost = CostOfFusedGroup(network_, architecture_, candidate.group, exact_);
+  if (!cost) return std::nullopt;
+  return *std::move(cost);
+}
+
 bool GroupSearch::MakeKnown(const Choice& choice) {
   Candidate& candidate = *choice.candidate;
-  const Result<GroupCost> cost = CostOfFusedGroup(network_, architecture_, candidate.group, exact_);
+  const std::optional<GroupCost> cost = ExactCostOf(candidate);
   if (!cost && options_.stop()) return false;
   candidate.is_known = true;
   ++progress_.mapped;

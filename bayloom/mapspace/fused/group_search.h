@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,12 +34,18 @@ struct GroupSearchOptions {
   int max_candidates = 8;
   /// Asked between groups; once true, the best of what is known is taken.
   std::function<bool()> stop = [] { return false; };
+  /// Of a group with a home and without tiling, none of which fits one core: what it costs where
+  /// several share it, by estimate or with tiles that are mapped; nullopt where they cannot. Empty:
+  /// there is one core.
+  std::function<std::optional<GroupCost>(const FusedGroup& group, bool is_exact)> shared = {};
 };
 
 /// A group of a plan with its cost.
 struct PlannedGroup {
   FusedGroup group;
   GroupCost cost;
+  /// Whether it fits only where several cores share it (GroupSearchOptions::shared).
+  bool is_shared = false;
 };
 
 struct GroupPlan {
@@ -86,6 +93,7 @@ class GroupSearch {
     FusedGroup group;  ///< counted from the first group with this structure
     GroupCost cost;
     bool is_known = false;
+    bool is_shared = false;
   };
   using Candidates = std::vector<Candidate>;
   struct Choice {
@@ -106,9 +114,11 @@ class GroupSearch {
   void AddTilings(const FusedGroup& group, const std::vector<TiledAxis>& axes,
                   Candidates& candidates) const;
   void Keep(FusedGroup group, Candidates& candidates) const;
+  void AddShared(int begin, int end, Candidates& candidates) const;
   double ValueOf(const GroupCost& cost) const;
   void Prune(std::vector<Partial>& divisions) const;
   std::vector<Choice> BestDivision(bool known_only) const;
+  std::optional<GroupCost> ExactCostOf(const Candidate& candidate) const;
   /// Maps the group's tiles. False if it was stopped.
   bool MakeKnown(const Choice& choice);
   GroupPlan PlanOf(const std::vector<Choice>& choices) const;
