@@ -310,6 +310,7 @@ std::string GainText(const tuning::ScenarioSearch& search, double best) {
   const external::Study& study = search.study(0);
   const bool has_default = search.members()[0].scenario.default_configuration.has_value();
   for (const external::StudyTrial& trial : search.TrialsOf(0)) {
+    if (!study.IsFull(trial.configuration)) continue;
     if (!trial.outcome.ok()) {
       if (has_default) return "";
       continue;
@@ -428,6 +429,10 @@ void RunSearchCommand(const SearchArguments& arguments) {
         search.Status().trials));
   }
   const external::Study& study = search.study(0);
+  if (search.members().size() == 1 && !study.best() && study.feasible_trials() > 0) {
+    throw CheckFailed(fmt::format("none of {} trials has a value at the last fidelity",
+                                  report::FormatCount(study.trials())));
+  }
   if (search.members().size() == 1 && !study.best() && study.last()) {
     throw CheckFailed(fmt::format("none of {} trials has a value; of the last one: {}",
                                   study.trials(), study.last()->outcome.reason));

@@ -56,7 +56,7 @@ report::Table RankScenario(const SensitivityOptions& options) {
   std::vector<double> values;
   for (const external::StudyTrial& trial :
        tuning::ReadStudyTrials(*scenario.space, store, last->id)) {
-    if (!trial.outcome.ok()) continue;
+    if (!trial.outcome.ok() || !scenario.IsFull(trial.configuration)) continue;
     configurations.push_back(trial.configuration);
     values.push_back(trial.outcome.value);
   }

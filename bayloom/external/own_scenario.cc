@@ -166,14 +166,9 @@ void ReadOptimizer(const yaml::YamlValue& field, Scenario& scenario) {
   if (!known) name.Fail(known.error().message);
 }
 
-}  // namespace
-
-void ReadOwnScenario(const yaml::YamlValue& top, SpaceReader& space, Scenario& scenario) {
-  top.AllowOnly({"name", "parameters", "constraints", "minimize", "maximize", "evaluator", "budget",
-                 "optimizer", "seed", "task", "known"});
-  if (const auto name = top.Find("name")) scenario.name = name->Name();
-  const yaml::YamlValue parameters = top.At("parameters");
-  for (const auto& [name, field] : parameters.Entries()) {
+/// What all spaces of a scenario have.
+void ReadSpace(const yaml::YamlValue& top, SpaceReader& space) {
+  for (const auto& [name, field] : top.At("parameters").Entries()) {
     space.Add(ReadParameter(name, field), field);
     if (const auto condition = field.Find("active_if")) space.AddCondition(name, *condition);
   }
@@ -182,7 +177,42 @@ void ReadOwnScenario(const yaml::YamlValue& top, SpaceReader& space, Scenario& s
       space.AddConstraint(constraint.Text(), constraint);
     }
   }
-  scenario.space = space.Finish(parameters);
+}
+
+/// Adds the fidelity to the parameters, as the last one. Constraints cannot speak of it.
+void ReadFidelity(const yaml::YamlValue& top, SpaceReader& space, Scenario& scenario) {
+  const yaml::YamlValue fidelity = top.At("fidelity");
+  fidelity.AllowOnly({"parameter", "values"});
+  const yaml::YamlValue field = fidelity.At("values");
+  std::vector<double> values;
+  for (const yaml::YamlValue& value : field.Items()) {
+    values.push_back(value.Real());
+    const bool ascends = values.size() < 2 || values[values.size() - 2] < values.back();
+    if (!ascends)
+      value.Fail("expected ascending numbers, the last of which is the one that counts");
+  }
+  if (values.size() < 2) field.Fail("expected at least two fidelities");
+  SpaceReader without = space.Another();
+  ReadSpace(top, without);
+  scenario.optimizer_options.fidelity = {without.Finish(top.At("parameters"))};
+  const space::Scale scale = values.front() > 0 ? space::Scale::kLog : space::Scale::kLinear;
+  const space::Value last = values.back();
+  std::unique_ptr<space::Parameter> parameter = yaml::WithPlace(fidelity, [&] {
+    return space::MakeOrdinal(fidelity.At("parameter").Name(), std::move(values), scale);
+  });
+  if (const Status set = parameter->SetDefault(last); !set) field.Fail(set.error().message);
+  space.Add(std::move(parameter), fidelity);
+}
+
+}  // namespace
+
+void ReadOwnScenario(const yaml::YamlValue& top, SpaceReader& space, Scenario& scenario) {
+  top.AllowOnly({"name", "parameters", "constraints", "minimize", "maximize", "evaluator", "budget",
+                 "optimizer", "seed", "task", "known", "fidelity"});
+  if (const auto name = top.Find("name")) scenario.name = name->Name();
+  ReadSpace(top, space);
+  if (top.Find("fidelity")) ReadFidelity(top, space, scenario);
+  scenario.space = space.Finish(top.At("parameters"));
   if (const auto known = top.Find("known")) ReadKnown(*known, scenario);
   ReadObjective(top, scenario);
   if (const auto evaluator = top.Find("evaluator")) ReadEvaluator(*evaluator, scenario);

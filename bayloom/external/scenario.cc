@@ -25,6 +25,11 @@ std::vector<Objective> Scenario::Objectives() const {
   return all;
 }
 
+bool Scenario::IsFull(const space::Configuration& configuration) const {
+  if (!optimizer_options.fidelity) return true;
+  return optimizer::IsLastFidelity(*space, configuration);
+}
+
 Scenario ParseScenario(const std::string& text, const std::string& path) {
   return ParseScenario(text, path, {});
 }

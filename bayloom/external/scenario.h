@@ -48,6 +48,10 @@ struct Scenario {
   /// All objectives, the first one first.
   std::vector<Objective> Objectives() const;
 
+  /// Whether the outcomes of a configuration are those that are looked for, and not those of a
+  /// lower fidelity (see OptimizerOptions::fidelity).
+  bool IsFull(const space::Configuration& configuration) const;
+
   EvaluatorOptions evaluator;
   /// Of HyperMapper's files, where they have one.
   std::optional<ValidityColumn> validity;

@@ -30,6 +30,7 @@ std::vector<StudyTrial> ParetoSet(std::span<const StudyTrial> trials,
 Study::Study(const Scenario& scenario, std::unique_ptr<optimizer::Optimizer> optimizer,
              trial::TrialStore* store)
     : space_(scenario.space),
+      has_fidelities_(scenario.optimizer_options.fidelity.has_value()),
       objectives_(scenario.Objectives()),
       first_(scenario.known.begin(), scenario.known.end()),
       proposer_(scenario.optimizer),
@@ -88,21 +89,26 @@ void Study::Learn(const space::Configuration& configuration, const trial::Outcom
   told_.insert(configuration);
   last_ = StudyTrial{trials_++, configuration, outcome, elapsed};
   trial::Outcome minimized = outcome;
+  std::optional<pareto::Point> point;
   if (outcome.ok()) {
     ++feasible_trials_;
-    const pareto::Point point = MinimizedValues(outcome, objectives_);
-    const bool is_better = !best_ || (maximize() ? outcome.value > best_->outcome.value
-                                                 : outcome.value < best_->outcome.value);
-    if (is_better) best_ = last_;
-    const bool extends = ExtendFront();
-    if (extends) last_improvement_ = last_->ordinal;
-    stop_.Add(point, extends);
-    minimized.value = point[0];
-    for (size_t k = 1; k < point.size(); ++k) minimized.Set(objectives_[k].name, point[k]);
-  } else {
-    stop_.Add(std::nullopt, false);
+    point = MinimizedValues(outcome, objectives_);
+    minimized.value = point->front();
+    for (size_t k = 1; k < point->size(); ++k) minimized.Set(objectives_[k].name, (*point)[k]);
   }
+  if (IsFull(configuration)) Judge(point);
   optimizer_->Tell(configuration, minimized);
+}
+
+void Study::Judge(const std::optional<pareto::Point>& point) {
+  if (!point) return stop_.Add(std::nullopt, false);
+  const double value = last_->outcome.value;
+  const bool is_better =
+      !best_ || (maximize() ? value > best_->outcome.value : value < best_->outcome.value);
+  if (is_better) best_ = last_;
+  const bool extends = ExtendFront();
+  if (extends) last_improvement_ = last_->ordinal;
+  stop_.Add(point, extends);
 }
 
 bool Study::ExtendFront() {

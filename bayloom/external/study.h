@@ -40,6 +40,9 @@ std::vector<StudyTrial> ParetoSet(std::span<const StudyTrial> trials,
 ///
 /// With several objectives what is searched for is a Pareto set.
 ///
+/// Trials of lower fidelities (OptimizerOptions::fidelity) are counted and learnt from, and nothing
+/// else: they are neither the best nor on the front, and no stop rule looks at them.
+///
 /// Optimizers minimize; where the scenario maximizes, values are negated on their way to the
 /// optimizer and nowhere else.
 class Study {
@@ -66,6 +69,10 @@ class Study {
   /// What the store keeps of a configuration.
   trial::TrialRecord RecordOf(const space::Configuration& configuration) const;
 
+  /// As Scenario::IsFull.
+  bool IsFull(const space::Configuration& configuration) const {
+    return !has_fidelities_ || optimizer::IsLastFidelity(*space_, configuration);
+  }
   int64_t trials() const { return trials_; }
   int64_t feasible_trials() const { return feasible_trials_; }
   /// The best in the first objective.
@@ -86,10 +93,13 @@ class Study {
   trial::TrialStore* store() const { return store_; }
 
  private:
+  /// Takes the last trial into account for what is best. `point`: its values, if it is feasible.
+  void Judge(const std::optional<pareto::Point>& point);
   /// Takes the last trial into the front, unless it is dominated: false.
   bool ExtendFront();
 
   std::shared_ptr<const space::Space> space_;
+  bool has_fidelities_;
   std::vector<Objective> objectives_;
   std::deque<space::Configuration> first_;  ///< to be asked for before the optimizer chooses
   std::string proposer_;                    ///< the optimizer's name

@@ -35,10 +35,11 @@ void StudyTask::FollowBest() {
   limit_->SetBest(study_.best()->outcome.Get("measure_seconds", kInfinity));
 }
 
-run::TrialValue StudyTask::ValueOf(const trial::Outcome& outcome) {
+run::TrialValue StudyTask::ValueOf(const space::Configuration& configuration,
+                                   const trial::Outcome& outcome) {
   run::TrialValue value;
   value.feasible = outcome.ok();
-  if (!outcome.ok()) return value;
+  if (!outcome.ok() || !study_.IsFull(configuration)) return value;
   if (!first_) first_ = outcome.value;
   value.cost = RelativeCost(outcome.value, *first_, study_.maximize());
   return value;
@@ -52,7 +53,7 @@ run::TrialValue StudyTask::Tell(space::Configuration&& configuration, const tria
                                 double elapsed) {
   study_.Learn(configuration, outcome, elapsed);
   FollowBest();
-  return ValueOf(outcome);
+  return ValueOf(configuration, outcome);
 }
 
 trial::TrialRecord StudyTask::RecordOf(const space::Configuration& configuration) {

@@ -28,7 +28,7 @@ class StudyTask final : public run::RunTask<space::Configuration> {
 
   /// What a trial of an earlier run is worth, which the study has learnt of already. In their
   /// order.
-  run::TrialValue ValueOf(const trial::Outcome& outcome);
+  run::TrialValue ValueOf(const space::Configuration& configuration, const trial::Outcome& outcome);
 
   std::vector<space::Configuration> Propose(int n,
                                             const std::function<bool()>& interrupted) override;

@@ -143,6 +143,10 @@ base::Registry<OptimizerMaker>& Optimizers() {
   return optimizers;
 }
 
+bool IsLastFidelity(const space::Space& space, const space::Configuration& configuration) {
+  return configuration.coordinates.back() + 1 == space.parameter(space.size() - 1).Cardinality();
+}
+
 std::unique_ptr<Optimizer> MakeOptimizer(std::string_view name,
                                          std::shared_ptr<const space::Space> space,
                                          const OptimizerOptions& options) {

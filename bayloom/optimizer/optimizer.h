@@ -122,6 +122,9 @@ struct FidelityOptions {
   std::shared_ptr<const space::Space> space;
 };
 
+/// Whether a configuration of a space whose last parameter is the fidelity has the last one.
+bool IsLastFidelity(const space::Space& space, const space::Configuration& configuration);
+
 struct OptimizerOptions {
   uint64_t seed = 0;
   /// Random configurations before the bayesian optimizers trust their surrogate; 0 chooses by the

@@ -11,9 +11,11 @@
 #include <utility>
 
 #include "bayloom/base/json.h"
+#include "bayloom/base/result.h"
 #include "bayloom/measure/measurement_details.h"
 #include "bayloom/report/format.h"
 #include "bayloom/space/configuration_json.h"
+#include "bayloom/tuning/durable_study.h"
 
 namespace bayloom::report {
 
@@ -27,14 +29,16 @@ class SummaryWriter {
     summary_.record = std::move(record);
   }
 
-  /// `candidate` is called for improvements alone.
+  /// `candidate` is called for improvements alone, which are of the last fidelity (`is_full`).
   template <typename Candidate>
-  void Add(int64_t ordinal, double elapsed, const trial::Outcome& outcome,
+  void Add(int64_t ordinal, double elapsed, const trial::Outcome& outcome, bool is_full,
            const Candidate& candidate) {
     ++summary_.trials;
     summary_.seconds = std::max(summary_.seconds, elapsed);
     if (!outcome.ok()) ++summary_.failures[std::string(trial::ToString(outcome.verdict))];
-    if (!outcome.ok() || measure::DetailsOf(outcome).cut_short || !IsBetter(outcome.value)) return;
+    if (!outcome.ok() || !is_full || measure::DetailsOf(outcome).cut_short ||
+        !IsBetter(outcome.value))
+      return;
     summary_.improvements.push_back({ordinal, elapsed, outcome.value, candidate()});
   }
   RunSummary Take() { return std::move(summary_); }
@@ -70,8 +74,25 @@ nlohmann::json CandidateOf(const RunSummary::Improvement& improvement) {
 
 }  // namespace
 
+std::function<bool(const std::string&)> FullFidelityTest(const record::RunRecord& run) {
+  const auto all = [](const std::string&) { return true; };
+  if (run.kind != record::RunKind::kSearch) return all;
+  try {
+    external::Scenario scenario = tuning::ScenarioOf(run);
+    if (!scenario.optimizer_options.fidelity) return all;
+    return [scenario = std::move(scenario)](const std::string& candidate) {
+      const Result<space::Configuration> configuration =
+          space::FromJson(*scenario.space, base::ParseJsonOrDiscard(candidate));
+      return configuration && scenario.IsFull(*configuration);
+    };
+  } catch (const InputError&) {  // from another version, or damaged: shown as it is
+    return all;
+  }
+}
+
 RunSummary SummaryOf(record::Store& store, record::RunId run) {
   const record::RunRecord record = store.RunOf(run);
+  const auto is_full = FullFidelityTest(record);
   SummaryWriter writer(record);
   for (record::StoredTrial& trial : store.TrialsOfRun(run)) {
     // Older tunings did not record when a trial ended.
@@ -79,7 +100,8 @@ RunSummary SummaryOf(record::Store& store, record::RunId run) {
         trial.elapsed > 0
             ? trial.elapsed
             : 1e-6 * (static_cast<double>(trial.timestamp) - static_cast<double>(record.started));
-    writer.Add(trial.ordinal, elapsed, trial.outcome, [&] { return std::move(trial.candidate); });
+    writer.Add(trial.ordinal, elapsed, trial.outcome, is_full(trial.candidate),
+               [&] { return std::move(trial.candidate); });
   }
   return writer.Take();
 }
@@ -95,7 +117,7 @@ RunSummary SummaryOf(const external::Scenario& scenario,
   record.seed = scenario.optimizer_options.seed;
   SummaryWriter writer(std::move(record));
   for (const external::StudyTrial& trial : trials) {
-    writer.Add(trial.ordinal, trial.elapsed, trial.outcome,
+    writer.Add(trial.ordinal, trial.elapsed, trial.outcome, scenario.IsFull(trial.configuration),
                [&] { return space::ToJson(*scenario.space, trial.configuration).dump(); });
   }
   return writer.Take();

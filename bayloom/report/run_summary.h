@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
@@ -39,6 +40,10 @@ struct RunSummary {
 /// Whether the trials are tiles of a network's fused layers (tuning/fused_run.h): problems of their
 /// own, none of which is the run's best.
 bool IsOfTiles(const record::RunRecord& run);
+
+/// Tells candidates of a search's last fidelity from those of lower ones, whose values are not what
+/// is looked for; of all other runs every candidate is one.
+std::function<bool(const std::string& candidate)> FullFidelityTest(const record::RunRecord& run);
 
 /// Throws InputError if the store does not have the run. Values that are not finite improve
 /// nothing.

@@ -148,7 +148,7 @@ DesignSearch::DesignSearch(DesignSpace design, std::vector<DesignNetwork> networ
   progress.name = scenario_.name;
   run_->AddTask(*task_, std::move(progress));
   for (const external::StudyTrial& trial : study_->earlier()) {
-    run_->Restore(0, task_->ValueOf(trial.outcome), trial.elapsed);
+    run_->Restore(0, task_->ValueOf(trial.configuration, trial.outcome), trial.elapsed);
   }
   if (!study_->earlier().empty()) run_->RestoreSlotEnd(0);
 }

@@ -100,6 +100,7 @@ optimizer::EarlierTask AsTask(const record::RunRecord& record, const external::S
   task.space = other.space;
   task.description = Numbers(other.task, scenario.task);
   for (const external::StudyTrial& trial : ReadStudyTrials(*other.space, store, record.id)) {
+    if (!other.IsFull(trial.configuration)) continue;
     if (trial.outcome.ok()) {
       task.configurations.push_back(trial.configuration);
       task.values.push_back(scenario.maximize ? -trial.outcome.value : trial.outcome.value);

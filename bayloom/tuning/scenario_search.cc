@@ -41,6 +41,12 @@ void Check(std::span<const SearchMember> members, const RepeatOptions& repeat) {
           members.size() > 1 ? "share a budget with others, search it alone"
                              : "be told which configurations are best to evaluate again"));
     }
+    if (scenario.optimizer_options.fidelity && members.size() > 1) {
+      throw InputError(fmt::format(
+          "scenario '{}' has several fidelities: it cannot share a budget with others, search it "
+          "alone",
+          scenario.name));
+    }
     if (repeat.candidates > 0 && scenario.evaluator.kind == external::EvaluatorKind::kRecorded) {
       throw InputError(fmt::format(
           "scenario '{}' looks its values up in a recorded space: evaluated again, configurations "
@@ -125,7 +131,9 @@ void ScenarioSearch::AddTask(int member) {
   // Slots are not recorded: they were as long as they are now.
   const int64_t count = std::ssize(study.earlier());
   for (int64_t i = 0; i < count; ++i) {
-    run_->Restore(member, task.ValueOf(study.earlier()[i].outcome), study.earlier()[i].elapsed);
+    run_->Restore(member,
+                  task.ValueOf(study.earlier()[i].configuration, study.earlier()[i].outcome),
+                  study.earlier()[i].elapsed);
     if ((i + 1) % options_.trials_per_slot == 0 || i + 1 == count) run_->RestoreSlotEnd(member);
   }
 }
@@ -155,7 +163,9 @@ trial::StopReason ScenarioSearch::RepeatBest(
   RepeatStatus status;
   for (int member = 0; member < std::ssize(members_); ++member) {
     std::vector<external::StudyTrial>& trials = best.emplace_back(TrialsOf(member));
-    std::erase_if(trials, [](const external::StudyTrial& trial) { return !trial.outcome.ok(); });
+    std::erase_if(trials, [&](const external::StudyTrial& trial) {
+      return !trial.outcome.ok() || !members_[member].scenario.IsFull(trial.configuration);
+    });
     std::ranges::stable_sort(
         trials, [&](double a, double b) { return IsBetter(member, a, b); },
         [](const external::StudyTrial& trial) { return trial.outcome.value; });

@@ -262,8 +262,10 @@ class Study:
     @property
     def best_trials(self) -> list:
         """The trials with the best value; with several objectives the Pareto set: those that no
-        other one is at least as good as in all objectives, and better in one."""
-        feasible = [trial for trial in self.trials if trial.ok]
+        other one is at least as good as in all objectives, and better in one. Trials of lower
+        fidelities (docs/scenarios.md) are none of them."""
+        feasible = [trial for trial in self.trials
+                    if trial.ok and self._engine.is_full(self._space.encode(trial.params))]
         if not feasible:
             return []
         if len(self._goals) > 1:

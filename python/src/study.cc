@@ -81,6 +81,10 @@ class Study {
     return trials;
   }
 
+  bool IsFull(const Values& values) const {
+    return !scenario_.get().optimizer_options.fidelity ||
+           study().IsFull(ConfigurationOf(study().space(), values));
+  }
   bool gave_up() { return study().gave_up(); }
   std::vector<std::string> TakeNotices() { return study().TakeNotices(); }
   const std::vector<std::string>& learned_from() const { return learned_from_; }
@@ -117,6 +121,8 @@ void BindStudy(nb::module_& module) {
       .def("tell", &Study::Tell, nb::arg("values"), nb::arg("outcome"),
            "Records, then learns. Seconds since the study began; None for a configuration that was "
            "told before.")
+      .def("is_full", &Study::IsFull, nb::arg("values"),
+           "Whether a configuration is of the last fidelity, or there is none.")
       .def("earlier", &Study::Earlier, "The trials of before it was resumed.")
       .def("gave_up", &Study::gave_up,
            "Whether the last `ask` found fewer although there may be more.")

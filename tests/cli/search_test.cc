@@ -156,6 +156,38 @@ TEST_F(SearchCommand, TakesOthersFilesWithACommand) {
   EXPECT_EQ(nlohmann::json::parse(answer.out)["trials"], 6);
 }
 
+TEST_F(SearchCommand, EvaluatesCheaplyFirstAndReportsTheLastFidelityOnly) {
+  const std::string scenario =
+      Write("sizes.yaml",
+            "name: sizes\n"
+            "parameters:\n"
+            "  x: {type: integer, range: [0, 30]}\n"
+            "  y: {type: integer, range: [0, 30]}\n"
+            "fidelity: {parameter: size, values: [1, 100]}\n"
+            "minimize: cost\n"
+            "evaluator: {shell: 'echo $(( {size} * (100 + ({x} - 7) * ({x} - 7) + {y}) ))'}\n");
+  const std::string database = File("sizes.db");
+  const Answer first = RunBayloom({"search", scenario, "--db", database, "--trials", "20"});
+  ASSERT_EQ(first.exit_code, 0) << first.error;
+  const Answer second = RunBayloom({"search", scenario, "--db", database, "--resume", "--trials",
+                                    "30", "--json", "--csv", File("trials.csv")});
+  ASSERT_EQ(second.exit_code, 0) << second.error;
+  const auto summary = nlohmann::json::parse(second.out);
+  EXPECT_EQ(summary["trials"], 30);
+  EXPECT_EQ(summary["best"]["configuration"]["size"], 100);
+  EXPECT_GE(summary["best"]["value"], 10000);
+  const std::string csv = Read("trials.csv");
+  EXPECT_THAT(csv, HasSubstr("trial,x,y,size,cost,verdict,reason,elapsed\r\n"));
+  EXPECT_THAT(csv, HasSubstr(",1,1"));
+  const Answer shown = RunBayloom({"show", database, "--run", "1", "--history", "--json"});
+  ASSERT_EQ(shown.exit_code, 0) << shown.error;
+  const auto run = nlohmann::json::parse(shown.out);
+  EXPECT_EQ(run["best"]["value"], summary["best"]["value"]);
+  for (const auto& improvement : run["improvements"]) {
+    EXPECT_EQ(improvement["candidate"]["size"], 100);
+  }
+}
+
 TEST_F(SearchCommand, FailsWhenNothingWorks) {
   const std::string scenario = Write(
       "f.yaml", "parameters: {x: {type: integer, range: [1, 4]}}\nevaluator: {command: 'false'}\n");

@@ -126,6 +126,17 @@ TEST(Scenario, SaysWhereItIsWrong) {
        "f:2:12: optimizer: unknown optimizer 'magic'; known are bayesian, "},
       {"parameters: {x: {type: integer, range: [1, 4]}}\nbudget: {trials: 0}",
        "f:2:18: budget.trials: expected a whole number from 1"},
+      {"parameters: {x: {type: integer, range: [1, 4]}}\n"
+       "fidelity: {parameter: n, values: [4, 1]}",
+       "f:2:38: fidelity.values[1]: expected ascending numbers"},
+      {"parameters: {x: {type: integer, range: [1, 4]}}\nfidelity: {parameter: n, values: [4]}",
+       "expected at least two fidelities"},
+      {"parameters: {x: {type: integer, range: [1, 4]}}\n"
+       "fidelity: {parameter: x, values: [1, 4]}",
+       "fidelity"},
+      {"parameters: {x: {type: integer, range: [1, 4]}}\nconstraints: [x < n]\n"
+       "fidelity: {parameter: n, values: [1, 4]}",
+       "f:2:15: constraints[0]: "},
       {"parameters: {x: {type: integer, range: [1, 4]}}\nbudget: {time: soon}",
        "f:2:16: budget.time: expected a duration"},
   };

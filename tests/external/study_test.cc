@@ -80,6 +80,26 @@ trial::Budget StopWhen(std::function<bool()> stop) {
   return budget;
 }
 
+TEST(StudyTest, TrialsOfLowerFidelitiesAreNeitherTheBestNorStopTheSearch) {
+  const Scenario scenario = SmallScenario(
+      "fidelity: {parameter: size, values: [1, 10]}\n"
+      "budget: {target: 2, plateau: 2}\n");
+  ASSERT_EQ(scenario.space->size(), 3);
+  EXPECT_EQ(scenario.default_configuration->coordinates, (std::vector<double>{3, 4, 1}));
+  Study study(scenario, OptimizerOf(scenario));
+  EXPECT_EQ(study.Ask(1)[0], *scenario.default_configuration);
+  study.Tell({{3, 4, 1}}, trial::Outcome::Feasible(8), 1);
+  for (double x : {4, 5, 6}) study.Tell({{x, 4, 0}}, trial::Outcome::Feasible(0.5), 1);
+  EXPECT_EQ(study.trials(), 4);
+  EXPECT_EQ(study.best()->ordinal, 0);
+  EXPECT_EQ(study.front().size(), 1u);
+  EXPECT_FALSE(study.stop().HasReachedTarget());
+  EXPECT_FALSE(study.stop().HasConverged());
+  study.Tell({{5, 2, 1}}, trial::Outcome::Feasible(2), 1);
+  EXPECT_EQ(study.best()->ordinal, 4);
+  EXPECT_TRUE(study.stop().HasReachedTarget());
+}
+
 trial::StopReason RunStudy(
     Study& study, trial::Evaluator<space::Configuration>& evaluator, trial::Budget budget = {},
     const std::function<void(const run::RunStatus&, const trial::Outcome&)>& on_trial = {}) {
@@ -251,7 +271,7 @@ TEST(StudyTask, GoesOnWhereItWas) {
   const int index = run.AddTask(task, {});
   for (const StudyTrial& trial : told) {
     second.Learn(trial.configuration, trial.outcome, trial.elapsed);
-    run.Restore(index, task.ValueOf(trial.outcome), trial.elapsed);
+    run.Restore(index, task.ValueOf(trial.configuration, trial.outcome), trial.elapsed);
   }
   run.RestoreSlotEnd(index);
   EXPECT_EQ(store.trials.size(), 20u) << "what is learnt of is recorded already";

@@ -21,6 +21,9 @@ class SpaceReader {
   explicit SpaceReader(std::span<const CodeConstraint> constraints)
       : code_constraints_(constraints) {}
 
+  /// A reader of another space with the same constraints in code.
+  SpaceReader Another() const { return SpaceReader(code_constraints_); }
+
   void Add(std::unique_ptr<space::Parameter> parameter, const yaml::YamlValue& field);
   /// A constraint in this project's language. Parameters may follow that it speaks of.
   void AddConstraint(const std::string& text, const yaml::YamlValue& field);

@@ -50,7 +50,9 @@ bool HasTasks(const record::RunRecord& run) {
 }
 
 RunDigest::RunDigest(record::RunRecord run)
-    : run_(std::move(run)), is_of_tiles_(report::IsOfTiles(run_)) {}
+    : run_(std::move(run)),
+      is_of_tiles_(report::IsOfTiles(run_)),
+      is_full_(report::FullFidelityTest(run_)) {}
 
 bool RunDigest::IsBetter(double value) const {
   if (is_of_tiles_) return false;
@@ -76,7 +78,7 @@ void RunDigest::Add(const record::StoredTrial& trial) {
     task.best_trial = trial.ordinal;
     return;
   }
-  if (!is_exact || !IsBetter(outcome.value)) return;
+  if (!is_exact || !IsBetter(outcome.value) || !is_full_(trial.candidate)) return;
   best_ = {trial.ordinal, elapsed, outcome.value, trial.candidate};
   if (!first_) first_ = best_;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
@@ -61,6 +62,7 @@ class RunDigest {
 
   record::RunRecord run_;
   bool is_of_tiles_;
+  std::function<bool(const std::string&)> is_full_;  ///< candidates of the last fidelity
   int64_t next_ = 0;
   int64_t trials_ = 0;
   double seconds_ = 0;
