@@ -18,7 +18,8 @@ namespace {
 
 TensorFormat Compressed(const std::string& tensor, int level) {
   TensorFormat format{.tensor = tensor, .ranks = {}, .inner_to_outer = true, .where = ""};
-  for (int r = 0; r < 8; ++r) format.ranks.push_back({.format = RankFormat::kOffsetPair, .flattened = {}});
+  for (int r = 0; r < 8; ++r)
+    format.ranks.push_back({.format = RankFormat::kOffsetPair, .flattened = {}});
   for (int r = 0; r <= level; ++r) {
     format.ranks.push_back({.format = RankFormat::kCoordinatePayload, .flattened = {}});
   }
@@ -28,8 +29,9 @@ TensorFormat Compressed(const std::string& tensor, int level) {
 void AddActions(Architecture& architecture) {
   using enum ActionOptimization::Kind;
   for (StorageLevel& level : architecture.levels) {
-    level.sparsity.actions.push_back(
-        {.kind = kSkipping, .options = {{"Inputs", {"Weights"}}, {"Weights", {"Inputs"}}}, .where = ""});
+    level.sparsity.actions.push_back({.kind = kSkipping,
+                                      .options = {{"Inputs", {"Weights"}}, {"Weights", {"Inputs"}}},
+                                      .where = ""});
     level.sparsity.actions.push_back(
         {.kind = kGating, .options = {{"Outputs", {"Weights", "Inputs"}}}, .where = ""});
     level.sparsity.gated_access_energy_pj = 0.25;
@@ -102,9 +104,9 @@ TEST(SparseGroup, OfOneLayerCostsWhatTheLayerCosts) {
     std::unique_ptr<const SparseEvaluation> sparse;
     const Evaluation evaluation = model.Evaluate(whole, sparse);
     const GroupCost layer = CostOfMappedLayer(network, architecture, 0, evaluation, sparse.get());
-    const Result<GroupCost> fused =
-        CostOfFusedGroup(network, architecture, group,
-                         [&](int, const Problem&, HomeLevel) { return home.EvaluateWithForms(inside); });
+    const Result<GroupCost> fused = CostOfFusedGroup(
+        network, architecture, group,
+        [&](int, const Problem&, HomeLevel) { return home.EvaluateWithForms(inside); });
     ASSERT_TRUE(fused);
     EXPECT_NEAR(fused->energy_pj, evaluation.energy_pj, 1e-12 * evaluation.energy_pj);
     EXPECT_NEAR(layer.energy_pj, evaluation.energy_pj, 1e-12 * evaluation.energy_pj);
@@ -244,8 +246,8 @@ TEST(SparseGroup, FewerNonzerosNeverCostMore) {
   for (int i = 0; i < 12; ++i) {
     FusedNetwork network = TinyNetwork::Random(random).Build();
     const std::vector<int64_t>& out = network.tensors[network.operators.back().output].shape;
-    const FusedGroup group = Whole(network, Tiles(1 + random.UniformInt(out[2]),
-                                                  1 + random.UniformInt(out[3]), true, true));
+    const FusedGroup group = Whole(
+        network, Tiles(1 + random.UniformInt(out[2]), 1 + random.UniformInt(out[3]), true, true));
     double energy = 0;
     int64_t peak = 0;
     for (const double density : {0.1, 0.3, 0.6, 1.0}) {

@@ -32,11 +32,11 @@ Result<GroupForms> GroupForms::Make(const FusedNetwork& network, int begin, int 
                                     const Architecture& architecture, HomeLevel home,
                                     const CostOfProduct& cost) {
   GroupForms forms(network, begin, architecture.levels[home.level]);
-  const bool is_sparse = std::any_of(
-      network.operators.begin() + begin, network.operators.begin() + end,
-      [&](const FusedOperator& op) {
-        return op.product && SparseModel::IsNeeded(op.product->problem, architecture);
-      });
+  const bool is_sparse =
+      std::any_of(network.operators.begin() + begin, network.operators.begin() + end,
+                  [&](const FusedOperator& op) {
+                    return op.product && SparseModel::IsNeeded(op.product->problem, architecture);
+                  });
   if (!is_sparse) return forms;
   forms.of_operator_.resize(static_cast<size_t>(end - begin));
   forms.readers_.resize(network.tensors.size());

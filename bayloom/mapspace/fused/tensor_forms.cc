@@ -18,9 +18,9 @@ int64_t TensorForms::HomeWords(int64_t words, const StorageLevel& level) const {
 
 int64_t TensorForms::HomeMetadataBits(int64_t words) const {
   if (words == tile_words) return metadata_bits;
-  return static_cast<int64_t>(std::ceil(static_cast<double>(metadata_bits) *
-                                        static_cast<double>(words) /
-                                        static_cast<double>(tile_words)));
+  return static_cast<int64_t>(
+      std::ceil(static_cast<double>(metadata_bits) * static_cast<double>(words) /
+                static_cast<double>(tile_words)));
 }
 
 }  // namespace bayloom::mapspace
