@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "bayloom/model/matern.h"
 #include "bayloom/model/surrogate.h"
 #include "bayloom/model/task_observations.h"
 
