@@ -4,6 +4,7 @@
 #include "bayloom/sketch/internal/window_stages.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,15 +18,20 @@ using tensor::BlockId;
 using tensor::BlockKind;
 
 /// Whether what the block computes is made of the results of a reduction.
-bool FollowsReduction(const tensor::Program& program, const tensor::Block& block) {
-  bool follows = false;
-  tensor::Visit(block.value, [&](const tensor::Expr& e) {
-    if (e->op != tensor::ExprOp::kLoad || follows) return;
-    const BlockId writer = program.WriterOf(e->index);
-    follows = writer >= 0 && (program.blocks[writer].kind == BlockKind::kReduce ||
-                              FollowsReduction(program, program.blocks[writer]));
-  });
-  return follows;
+bool FollowsReduction(const tensor::Program& program, BlockId id) {
+  std::set<BlockId> known = {id};
+  std::vector<BlockId> left = {id};
+  while (!left.empty()) {
+    const tensor::Block& block = program.blocks[left.back()];
+    left.pop_back();
+    if (block.kind == BlockKind::kReduce) return true;
+    tensor::Visit(block.value, [&](const tensor::Expr& e) {
+      if (e->op != tensor::ExprOp::kLoad) return;
+      const BlockId writer = program.WriterOf(e->index);
+      if (writer >= 0 && known.insert(writer).second) left.push_back(writer);
+    });
+  }
+  return false;
 }
 
 bool Folds(const tensor::Program& program, BlockId id) {
@@ -35,12 +41,15 @@ bool Folds(const tensor::Program& program, BlockId id) {
       program.buffers[block.output].role != tensor::BufferRole::kIntermediate) {
     return false;
   }
-  const bool follows = FollowsReduction(program, block);
-  return std::ranges::all_of(readers, [&](BlockId reader) {
-    const bool pads = follows && ContainsSelect(program.blocks[reader].value) &&
-                      ElementwiseConsumer(program, id) != reader;
-    return program.blocks[reader].kind == BlockKind::kPlain && !pads;
+  const auto all = [&](auto&& test) { return std::ranges::all_of(readers, test); };
+  if (!all([&](BlockId reader) { return program.blocks[reader].kind == BlockKind::kPlain; })) {
+    return false;
+  }
+  const bool is_padded = !all([&](BlockId reader) {
+    return !ContainsSelect(program.blocks[reader].value) ||
+           ElementwiseConsumer(program, id) == reader;
   });
+  return !is_padded || !FollowsReduction(program, id);
 }
 
 }  // namespace

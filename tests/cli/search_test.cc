@@ -183,8 +183,10 @@ TEST_F(SearchCommand, EvaluatesCheaplyFirstAndReportsTheLastFidelityOnly) {
   ASSERT_EQ(shown.exit_code, 0) << shown.error;
   const auto run = nlohmann::json::parse(shown.out);
   EXPECT_EQ(run["best"]["value"], summary["best"]["value"]);
-  for (const auto& improvement : run["improvements"]) {
-    EXPECT_EQ(improvement["candidate"]["size"], 100);
+  ASSERT_FALSE(run["history"].empty());
+  for (const auto& improvement : run["history"]) {
+    const std::string configuration = improvement["configuration"];
+    EXPECT_EQ(nlohmann::json::parse(configuration)["size"], 100);
   }
 }
 
