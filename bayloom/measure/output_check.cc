@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bayloom/tensor/library_call.h"
+#include "bayloom/tensor/primitives.h"
 #include "bayloom/tensor/scalar.h"
 
 namespace bayloom::measure {
@@ -126,6 +127,7 @@ Tolerance ToleranceOf(const tensor::Workload& workload) {
   tolerance.relative =
       epsilon * (kUnitsAlways + kUnitsPerRootTerm * std::sqrt(LongestSum(workload)));
   tolerance.outliers = HasSteps(workload) ? kOutliers : 0;
+  tolerance.of_largest = tensor::DerivationError(workload);
   return tolerance;
 }
 

@@ -15,7 +15,8 @@
 namespace bayloom::measure {
 
 /// How far two ways of computing a workload may differ: relative to the element or, if that is
-/// larger, to the root mean square of its tensor. The share of outliers is nonzero where rounding
+/// larger, to the root mean square of its tensor; or, by another algorithm, to the tensor's largest
+/// element. The share of outliers is nonzero where rounding
 /// decides between values far apart (floor, comparisons of computed numbers).
 using tensor::Tolerance;
 
@@ -23,6 +24,7 @@ using tensor::Tolerance;
 /// sqrt(n) units in the last place (Higham, Accuracy and Stability of Numerical Algorithms, 2002,
 /// sec. 2.8); a constant allows for short polynomials in place of the mathematical library.
 /// The absolute part is the least normal number of the type: what underflows differs by that much.
+/// Where a derivation can compute the workload, errors that it is allowed to have are tolerated.
 /// Workloads without floats are exact.
 Tolerance ToleranceOf(const tensor::Workload& workload);
 

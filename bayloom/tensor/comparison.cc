@@ -13,8 +13,15 @@
 namespace bayloom::tensor {
 namespace {
 
+/// Of the finite elements of a tensor.
+struct Magnitudes {
+  double root_mean_square = 0;
+  double largest = 0;
+};
+
 template <typename Load>
-double RootMeanSquareOf(const Load& load, const std::byte* data, int bytes, int64_t count) {
+Magnitudes MagnitudesOf(const Load& load, const std::byte* data, int bytes, int64_t count) {
+  Magnitudes magnitudes;
   double sum = 0;
   int64_t finite = 0;
   for (int64_t i = 0; i < count; ++i) {
@@ -22,8 +29,10 @@ double RootMeanSquareOf(const Load& load, const std::byte* data, int bytes, int6
     if (!std::isfinite(value)) continue;
     sum += value * value;
     ++finite;
+    magnitudes.largest = std::max(magnitudes.largest, std::abs(value));
   }
-  return finite == 0 ? 0 : std::sqrt(sum / static_cast<double>(finite));
+  if (finite > 0) magnitudes.root_mean_square = std::sqrt(sum / static_cast<double>(finite));
+  return magnitudes;
 }
 
 /// `load` gives an element as a number.
@@ -31,8 +40,10 @@ template <typename Load>
 Comparison CompareElements(const Load& load, bool is_float, int bytes, const std::byte* actual,
                            const std::byte* expected, int64_t count, const Tolerance& tolerance) {
   Comparison result{.count = count};
-  const bool scaled = is_float && tolerance.of_tensor;
-  const double typical = scaled ? RootMeanSquareOf(load, expected, bytes, count) : 0;
+  const bool scaled = is_float && (tolerance.of_tensor || tolerance.of_largest > 0);
+  const Magnitudes known = scaled ? MagnitudesOf(load, expected, bytes, count) : Magnitudes();
+  const double typical = tolerance.of_tensor ? known.root_mean_square : 0;
+  const double of_largest = tolerance.of_largest * known.largest;
   for (int64_t i = 0; i < count; ++i) {
     const auto a = load(actual + i * bytes);
     const auto e = load(expected + i * bytes);
@@ -42,7 +53,8 @@ Comparison CompareElements(const Load& load, bool is_float, int bytes, const std
     double difference = std::abs(static_cast<double>(a) - static_cast<double>(e));
     if (!std::isfinite(difference)) difference = std::numeric_limits<double>::infinity();
     result.largest_difference = std::max(result.largest_difference, difference);
-    const double allowed = tolerance.absolute + tolerance.relative * std::max(size, typical);
+    const double allowed =
+        tolerance.absolute + std::max(tolerance.relative * std::max(size, typical), of_largest);
     if (is_float && std::isfinite(size) && difference <= allowed) continue;
     if (result.wrong++ == 0) result.first_wrong = i;
   }

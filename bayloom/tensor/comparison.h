@@ -12,17 +12,18 @@ namespace bayloom::tensor {
 
 /// How far a computed tensor may be from the one that is expected. Element e may deviate by
 ///
-///     absolute + relative * scale,
+///     absolute + max(relative * scale, of_largest * largest),
 ///
 /// where scale is |e|, or, `of_tensor`, the larger of |e| and the root mean square of the finite
-/// elements expected. The absolute part is a floor for elements that are zero but for rounding.
-/// Integers and bools have to be equal.
+/// elements expected, and largest is the largest magnitude of those. The absolute part is a floor
+/// for elements that are zero but for rounding. Integers and bools have to be equal.
 struct Tolerance {
   double relative = 0;
   /// Share of the elements that may differ by more.
   double outliers = 0;
   double absolute = 0;
   bool of_tensor = false;
+  double of_largest = 0;
 };
 
 /// What a comparison has found.

@@ -176,4 +176,8 @@ inline constexpr double kMaxDerivationError = 1e-4;
 /// expected errors up to kMaxDerivationError.
 Result<std::vector<BlockId>> Winograd(Program& program, BlockId block, int64_t tile);
 
+/// The largest error over the largest output to expect of the derivations that can compute a block
+/// of the workload; 0 if none can.
+double DerivationError(const Workload& workload);
+
 }  // namespace bayloom::tensor

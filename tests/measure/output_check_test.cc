@@ -12,6 +12,7 @@
 
 #include "bayloom/base/random.h"
 #include "bayloom/tensor/operators.h"
+#include "bayloom/tensor/primitives.h"
 
 namespace bayloom::measure {
 namespace {
@@ -39,6 +40,14 @@ TEST(OutputCheck, TheAbsoluteToleranceIsAFloor) {
   EXPECT_TRUE(Check({-5e-7F, 1e-6F, 1.0005F}, expected, tolerance));
   EXPECT_FALSE(Check({1e-9F, 2e-6F, 1}, expected, tolerance));
   EXPECT_FALSE(Check({1e-9F, 0, 1.002F}, expected, tolerance));
+}
+
+TEST(OutputCheck, DeviationsMayBeRelativeToTheLargestElement) {
+  const std::vector<float> expected = {10, 1, 0, -2};
+  const Tolerance tolerance = {.relative = 1e-3, .of_tensor = true, .of_largest = 0.1};
+  EXPECT_TRUE(Check({10.9F, 1.9F, -0.9F, -2}, expected, tolerance));
+  EXPECT_FALSE(Check({10, 1, 0, -3.1F}, expected, tolerance));
+  EXPECT_TRUE(Check({11.9F, 1, 0, -2}, expected, {.relative = 0.2, .of_largest = 0.1}));
 }
 
 TEST(OutputCheck, SpecialValuesMustBeTheSame) {
@@ -113,6 +122,22 @@ TEST(OutputCheck, ToleranceFollowsTheElementType) {
   EXPECT_DOUBLE_EQ(ToleranceOf(MatmulOf(64, tensor::DType::kFloat16)).relative, f32 * 0x1p13);
   EXPECT_DOUBLE_EQ(ToleranceOf(MatmulOf(64, tensor::DType::kFloat64)).relative, f32 * 0x1p-29);
   EXPECT_EQ(ToleranceOf(MatmulOf(64, tensor::DType::kInt32)).relative, 0);
+}
+
+/// Programs of a derivation differ from others by what the derivation is allowed to be off.
+TEST(OutputCheck, DerivationsHaveTheErrorsTheyAreExpectedToHave) {
+  const auto convolution = [](int64_t kernel, int64_t channels) {
+    tensor::WorkloadBuilder b("convolution");
+    tensor::Tensor x = b.Input("x", {1, 14, 14, channels});
+    tensor::Tensor w = b.Constant("w", {kernel, kernel, channels, 8});
+    return b.Build({tensor::Conv2d(b, "y", x, w)});
+  };
+  const Tolerance few = ToleranceOf(convolution(3, 16)), many = ToleranceOf(convolution(3, 256));
+  EXPECT_GT(few.of_largest, 1e-6);
+  EXPECT_LT(few.of_largest, many.of_largest);
+  EXPECT_LE(many.of_largest, tensor::kMaxDerivationError);
+  EXPECT_EQ(ToleranceOf(convolution(1, 16)).of_largest, 0);
+  EXPECT_EQ(ToleranceOf(MatmulOf(64, tensor::DType::kFloat32)).of_largest, 0);
 }
 
 TEST(OutputCheck, OnlyWorkloadsWithStepsMayHaveOutliers) {

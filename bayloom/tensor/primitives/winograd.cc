@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 
 #include "bayloom/tensor/internal/primitives/convolution.h"
@@ -16,6 +17,7 @@ namespace bayloom::tensor {
 namespace {
 
 constexpr int64_t kTaps = 3;
+constexpr std::array<int64_t, 3> kTiles = {2, 4, 6};
 
 /// factor * x, added up. Empty terms give an undefined expression.
 class LinearSum {
@@ -308,7 +310,7 @@ Status CheckSuits(const Program& program, const Convolution& conv, int64_t tile)
   if (program.ReadersOf(conv.weights).size() != 1) {
     return Error{fmt::format("others than {} read its weights", name)};
   }
-  if (tile != 2 && tile != 4 && tile != 6) {
+  if (!std::ranges::count(kTiles, tile)) {
     return Error{fmt::format("there are tiles of 2, 4 and 6 outputs, not of {}", tile)};
   }
   return Ok();
@@ -329,6 +331,21 @@ Result<std::vector<BlockId>> Winograd(Program& program, BlockId block, int64_t t
         program.blocks[block].name, conv->channels, tile, error, kMaxDerivationError)};
   }
   return WinogradBuilder(program, *conv, tile, matrices).Build();
+}
+
+double DerivationError(const Workload& workload) {
+  const Program program = Lower(workload);
+  double largest = 0;
+  for (BlockId block : program.BlocksInOrder()) {
+    const Result<Convolution> conv = AsConvolution(program, block);
+    if (!conv) continue;
+    for (int64_t tile : kTiles) {
+      if (!CheckSuits(program, *conv, tile)) continue;
+      const double error = ExpectedWinogradError(MakeWinogradMatrices(tile, kTaps), conv->channels);
+      if (error <= kMaxDerivationError) largest = std::max(largest, error);
+    }
+  }
+  return largest;
 }
 
 }  // namespace bayloom::tensor
