@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "bayloom/pareto/front.h"
 #include "bayloom/strategy/evolution.h"
 #include "bayloom/strategy/internal/bayes/decision_rows.h"
+#include "bayloom/strategy/internal/bayes/space_factors.h"
 #include "bayloom/strategy/internal/bayes/task_model.h"
 #include "bayloom/strategy/scored_candidate.h"
 
@@ -26,8 +28,16 @@ constexpr size_t kTrustTestedFrom = 8;
 /// Programs that are remembered and learnt from, the fastest ones: a program with its decisions
 /// takes about a hundred kilobytes.
 constexpr size_t kMostMeasured = 2048;
+/// Programs that failed that are learnt from: any of them.
+constexpr size_t kMostFailed = 256;
 /// Estimates below that of the fastest program are hardly trusted.
 constexpr double kFasterByEstimate = 0.1;
+
+/// Of each design space so many programs of a generation are bred before the first batch, and so
+/// many tried, if they promise at least this share of the best.
+constexpr int kBredInSpace = 64;
+constexpr int kOfEachSpace = 2;
+constexpr double kPromising = 0.5;
 
 double Between(double first, double last, double way_left) {
   return last + (first - last) * way_left;
@@ -55,6 +65,7 @@ class BayesSearch final : public SearchStrategy {
       : options_(std::move(options)),
         evolution_(options_),
         rows_(*options_.space),
+        factors_(options_.space->spaces().size()),
         fronts_(options_.further.size()) {}
 
   std::string name() const override { return "bayes"; }
@@ -67,11 +78,8 @@ class BayesSearch final : public SearchStrategy {
     std::vector<CandidatePtr> fresh =
         evolution_.DrawFresh(population - static_cast<int>(parents.size()), random);
     Learn(fresh, random);
-    const Scorer utility = [this](std::span<const sketch::Candidate* const> programs) {
-      return Utilities(programs);
-    };
     const std::vector<ScoredCandidate> found =
-        evolution_.Run(parents, fresh, population, utility, known_,
+        evolution_.Run(parents, fresh, population, Utility(), known_,
                        static_cast<size_t>(n * bayes_.shortlist), random);
     if (fronts_.empty() || measured_.empty()) return Select(found, std::move(fresh), n, random);
     const std::vector<CandidatePtr> compromises =
@@ -86,8 +94,11 @@ class BayesSearch final : public SearchStrategy {
               std::span<const trial::Outcome> outcomes) override {
     for (size_t i = 0; i < candidates.size(); ++i) {
       known_.insert(candidates[i].hash);
-      if (!outcomes[i].ok()) continue;
       const auto program = std::make_shared<const sketch::Candidate>(candidates[i]);
+      if (!outcomes[i].ok()) {
+        failed_.push_back({0, program});
+        continue;
+      }
       measured_.push_back({1 / outcomes[i].value, program});
       for (size_t k = 0; k < fronts_.size(); ++k) {
         const std::optional<double> value = options_.further[k].value(outcomes[i]);
@@ -97,6 +108,7 @@ class BayesSearch final : public SearchStrategy {
       }
     }
     KeepBest(measured_, kMostMeasured);
+    KeepBest(failed_, kMostFailed);
   }
 
   void Exclude(uint64_t hash) override { known_.insert(hash); }
@@ -104,13 +116,13 @@ class BayesSearch final : public SearchStrategy {
  private:
   /// Learns from what was measured, and decides how far to trust whom.
   void Learn(std::span<const CandidatePtr> fresh, base::RandomStream& random) {
-    const std::vector<CandidatePtr> tried = Measured();
-    min_seconds_ = LeastEstimate(tried.empty() ? fresh : std::span(tried).first(1));
-    model_.emplace(rows_, measured_, Expected(tried), random);
-    const bool trusted = tried.size() >= kTrustTestedFrom
-                             ? ScoresAgree(tried, Throughputs())
+    const std::vector<CandidatePtr> measured = ProgramsOf(measured_);
+    min_seconds_ = LeastEstimate(measured.empty() ? fresh : std::span(measured).first(1));
+    LearnFromTried(random);
+    const bool trusted = measured.size() >= kTrustTestedFrom
+                             ? ScoresAgree(measured, Throughputs())
                              : IsInformed() || ScoresAgree(fresh, Expected(fresh));
-    const auto n = static_cast<double>(tried.size());
+    const auto n = static_cast<double>(measured.size());
     const double way_left = std::exp2(-n / bayes_.half_way_at);
     weight_ = trusted
                   ? Between(bayes_.first_surrogate_weight, bayes_.last_surrogate_weight, way_left)
@@ -118,9 +130,21 @@ class BayesSearch final : public SearchStrategy {
     curiosity_ = Between(bayes_.first_curiosity, bayes_.last_curiosity, way_left);
   }
 
-  std::vector<CandidatePtr> Measured() const {
+  /// From the measured programs and, as programs of no throughput, those that failed.
+  void LearnFromTried(base::RandomStream& random) {
+    std::vector<ScoredCandidate> tried = measured_;
+    tried.insert(tried.end(), failed_.begin(), failed_.end());
+    const std::vector<CandidatePtr> programs = ProgramsOf(tried);
+    factors_ = SpaceFactors(options_.space->spaces().size());
+    std::vector<double> expected = Expected(programs);
+    factors_ = SpaceFactors(options_.space->spaces().size(), tried, expected);
+    for (size_t i = 0; i < programs.size(); ++i) expected[i] *= factors_.Of(programs[i]->space);
+    model_.emplace(rows_, tried, expected, random);
+  }
+
+  static std::vector<CandidatePtr> ProgramsOf(std::span<const ScoredCandidate> rated) {
     std::vector<CandidatePtr> programs;
-    for (const ScoredCandidate& rated : measured_) programs.push_back(rated.candidate);
+    for (const ScoredCandidate& each : rated) programs.push_back(each.candidate);
     return programs;
   }
 
@@ -159,12 +183,14 @@ class BayesSearch final : public SearchStrategy {
     return seconds.empty() ? 0 : *std::min_element(seconds.begin(), seconds.end());
   }
 
-  /// Throughputs, as shares of that of the fastest program, that estimates make one expect.
+  /// Throughputs, as shares of that of the fastest program, that estimates make one expect, and
+  /// what they were worth in each design space.
   std::vector<double> Expected(std::span<const CandidatePtr> programs) const {
     std::vector<double> shares = Estimates(programs);
-    for (double& share : shares) {
-      const double faster = share / min_seconds_;
-      share = faster >= 1 ? 1 / faster : 1 + kFasterByEstimate * (1 - faster);
+    for (size_t i = 0; i < programs.size(); ++i) {
+      const double faster = shares[i] / min_seconds_;
+      const double share = faster >= 1 ? 1 / faster : 1 + kFasterByEstimate * (1 - faster);
+      shares[i] = share * factors_.Of(programs[i]->space);
     }
     return shares;
   }
@@ -187,6 +213,11 @@ class BayesSearch final : public SearchStrategy {
   std::vector<double> Utilities(std::span<const sketch::Candidate* const> programs) const {
     const std::vector<CandidatePtr> borrowed = Borrowed(programs);
     return Combined(options_.scorer(programs), Expected(borrowed), model_->Predict(borrowed));
+  }
+
+  Scorer Utility() const {
+    return
+        [this](std::span<const sketch::Candidate* const> programs) { return Utilities(programs); };
   }
 
   static std::vector<CandidatePtr> Borrowed(std::span<const sketch::Candidate* const> programs) {
@@ -234,9 +265,14 @@ class BayesSearch final : public SearchStrategy {
                                         std::vector<CandidatePtr> fresh, int n,
                                         base::RandomStream& random) {
     std::vector<sketch::Candidate> batch;
-    const double blind_share = measured_.empty() ? bayes_.first_epsilon : bayes_.epsilon;
+    const bool is_first = measured_.empty() && failed_.empty();
+    const double blind_share = is_first ? bayes_.first_epsilon : bayes_.epsilon;
     const int exploring = UnscoredCount(blind_share, options_.exploration_count(), n);
-    for (const CandidatePtr& program : Diverse(found, n - exploring)) {
+    std::vector<CandidatePtr> chosen = Diverse(found, n - exploring);
+    if (is_first && chosen.size() > 1) {
+      SpreadOverSpaces(chosen, kPromising * found.front().rating, fresh, random);
+    }
+    for (const CandidatePtr& program : chosen) {
       if (known_.insert(program->hash).second) batch.push_back(*program);
     }
     random.Shuffle(fresh);
@@ -249,6 +285,37 @@ class BayesSearch final : public SearchStrategy {
       batch.push_back(*program);
     }
     return batch;
+  }
+
+  /// Replaces up to half of the programs, the last ones, by those of design spaces that have fewer
+  /// than kOfEachSpace of the others: bred within their space from the fresh ones, and of a utility
+  /// of at least `least`; the best of each space first. Where programs of all spaces are bred
+  /// together, those of spaces that the estimate likes less die out, whatever it is worth.
+  void SpreadOverSpaces(std::vector<CandidatePtr>& programs, double least,
+                        std::span<const CandidatePtr> fresh, base::RandomStream& random) const {
+    const size_t replaced = programs.size() / 2;
+    std::vector<std::vector<CandidatePtr>> of_space(options_.space->spaces().size());
+    for (const CandidatePtr& program : fresh) {
+      of_space[static_cast<size_t>(program->space)].push_back(program);
+    }
+    std::vector<int> count(of_space.size(), 0);
+    for (size_t i = 0; i + replaced < programs.size(); ++i) {
+      ++count[static_cast<size_t>(programs[i]->space)];
+    }
+    std::vector<std::vector<ScoredCandidate>> ranks(kOfEachSpace);
+    for (size_t s = 0; s < of_space.size(); ++s) {
+      if (count[s] >= kOfEachSpace) continue;
+      const std::vector<ScoredCandidate> bred =
+          evolution_.Run({}, of_space[s], kBredInSpace, Utility(), known_, kOfEachSpace, random);
+      for (size_t rank = 0; rank < bred.size(); ++rank) {
+        if (bred[rank].rating >= least) ranks[rank].push_back(bred[rank]);
+      }
+    }
+    auto place = programs.end() - static_cast<std::ptrdiff_t>(replaced);
+    for (std::vector<ScoredCandidate>& rank : ranks) {
+      KeepBest(rank, static_cast<size_t>(programs.end() - place));
+      for (const ScoredCandidate& each : rank) *place++ = each.candidate;
+    }
   }
 
   /// The best of what was found, each chosen as if those before it had been run and were as
@@ -284,7 +351,9 @@ class BayesSearch final : public SearchStrategy {
   Evolution evolution_;
   DecisionRows rows_;
   HashSet known_;
-  std::vector<ScoredCandidate> measured_;         ///< the fastest first, rated by runs per second
+  std::vector<ScoredCandidate> measured_;  ///< the fastest first, rated by runs per second
+  std::vector<ScoredCandidate> failed_;    ///< rated 0
+  SpaceFactors factors_;
   std::vector<std::vector<FrontMember>> fronts_;  ///< one for each further objective
   std::optional<TaskModel> model_;
   double min_seconds_ = 0;  ///< the estimate of what throughputs are shares of

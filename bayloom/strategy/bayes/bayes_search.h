@@ -17,8 +17,13 @@ namespace bayloom::strategy {
 ///
 /// One opinion is the cost model's score. The other, the only one while scores have nothing to do
 /// with what is known, is the time that a program's loops make one expect (EstimateTime), corrected
-/// by a surrogate of this task alone (TaskModel), which also says how uncertain that is. Its
-/// weight w and the exploration weight c shrink with every program measured.
+/// by how far that held in its design space (SpaceFactors) and by a surrogate of this task alone
+/// (TaskModel), which also says how uncertain that is. Both count a program that failed as one of
+/// no throughput. The opinion's weight w and the exploration weight c shrink with every program
+/// measured.
+///
+/// A task's first batch has the two likeliest programs of each design space that promises half of
+/// the best throughput, half of the batch at most.
 ///
 /// With further objectives (StrategyOptions::further) half of each batch is bred for compromises,
 /// from the measured programs on the front: by the product utility^(1 - v) share^v, whose objective

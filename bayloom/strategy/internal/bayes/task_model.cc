@@ -26,13 +26,13 @@ model::KernelHyperparameters Usual(const DecisionRows& rows) {
   return usual;
 }
 
-/// Places among the measured programs, which are sorted, of those that are learnt from.
-std::vector<size_t> Thinned(std::span<const ScoredCandidate> measured) {
-  std::vector<size_t> kept(measured.size());
+/// Places among the programs, which are sorted, of those that are learnt from.
+std::vector<size_t> Thinned(std::span<const ScoredCandidate> tried) {
+  std::vector<size_t> kept(tried.size());
   std::iota(kept.begin(), kept.end(), size_t{0});
   if (kept.size() <= kFastest + kOthers) return kept;
   std::sort(kept.begin() + kFastest, kept.end(), [&](size_t a, size_t b) {
-    return measured[a].candidate->hash < measured[b].candidate->hash;
+    return tried[a].candidate->hash < tried[b].candidate->hash;
   });
   kept.resize(kFastest + kOthers);
   return kept;
@@ -48,15 +48,16 @@ model::GaussianProcessOptions ProcessOptions() {
 
 }  // namespace
 
-TaskModel::TaskModel(const DecisionRows& rows, std::span<const ScoredCandidate> measured,
+TaskModel::TaskModel(const DecisionRows& rows, std::span<const ScoredCandidate> tried,
                      std::span<const double> expected, base::RandomStream& random)
     : rows_(rows), process_(rows.group_of_column(), ProcessOptions()), unit_(kDefaultDeviation) {
-  if (measured.empty()) return;
+  if (tried.empty()) return;
+  const double best = tried.front().rating;
   std::vector<CandidatePtr> programs;
   std::vector<double> surprises;
-  for (size_t i : Thinned(measured)) {
-    programs.push_back(measured[i].candidate);
-    surprises.push_back(measured[i].rating / measured.front().rating - expected[i]);
+  for (size_t i : Thinned(tried)) {
+    programs.push_back(tried[i].candidate);
+    surprises.push_back((best > 0 ? tried[i].rating / best : 0) - expected[i]);
   }
   const Eigen::VectorXd values =
       Eigen::Map<const Eigen::VectorXd>(surprises.data(), std::ssize(surprises));

@@ -26,15 +26,16 @@ struct TrackedPrograms {
   std::unique_ptr<model::IncrementalPredictor> rows;
 };
 
-/// A Gaussian process over the decisions of one task's measured programs. It predicts by how much
-/// throughput, as a share of that of the task's best program, will differ from what was expected.
+/// A Gaussian process over the decisions of one task's programs that were tried. It predicts by how
+/// much throughput, as a share of that of the task's best program, will differ from what was
+/// expected; programs that failed have none.
 /// It knows nothing of other tasks and no features: it errs elsewhere than cost models do, and
 /// knows where it may err.
 class TaskModel {
  public:
-  /// `measured` are rated by runs per second, all above 0; of each, `expected` has the share that
-  /// was expected. `rows` must outlive it.
-  TaskModel(const DecisionRows& rows, std::span<const ScoredCandidate> measured,
+  /// `tried` are rated by runs per second, the fastest first, 0 if they have no time; of each,
+  /// `expected` has the share that was expected. `rows` must outlive it.
+  TaskModel(const DecisionRows& rows, std::span<const ScoredCandidate> tried,
             std::span<const double> expected, base::RandomStream& random);
 
   Posterior Predict(std::span<const CandidatePtr> programs) const;
