@@ -27,32 +27,28 @@ Result<DividedCost> CostOfBands(const FusedNetwork& network, const Architecture&
   const HomeLevel home = *group.home;
   const bool is_fetched = divided.division == GroupDivision::kFetch;
   if (group.tiling.axes.empty()) return Error{"there are no tiles to divide"};
-  const auto make = [&](std::vector<int64_t> starts) {
-    return DepthFirstTiles::Make(network, group.begin, group.end, group.tiling, !home.keeps_weights,
-                                 std::move(starts));
-  };
-  Result<DepthFirstTiles> made = make({});
-  if (!made) return made.error();
-  const int cores = static_cast<int>(std::min<int64_t>(made->OuterPositions(), chip.CoreCount()));
+  const Result<DepthFirstTiles> whole =
+      DepthFirstTiles::Make(network, group.begin, group.end, group.tiling, !home.keeps_weights);
+  if (!whole) return whole.error();
+  const int cores = static_cast<int>(std::min<int64_t>(whole->OuterPositions(), chip.CoreCount()));
   if (cores < 2) return Error{"one tile cannot be divided"};
-  const std::vector<int64_t> bands = BandsOf(made->OuterPositions(), cores);
-  if (is_fetched && made->HasSharedResult()) {
+  if (is_fetched && whole->HasSharedResult()) {
     return Error{"cores would wait for a result that all tiles need"};
   }
-  if (!is_fetched) made = make(bands);
-  if (!made) return made.error();
-  const DepthFirstTiles& tiles = *made;
-  const Result<GroupForms> forms = GroupForms::Make(tiles, architecture, home, coster);
-  if (!forms) return forms.error();
+  const std::vector<int64_t> bands = BandsOf(whole->OuterPositions(), cores);
+  const Result<TiledGroup> tiled = TiledGroup::Make(network, architecture, group, coster,
+                                                    is_fetched ? std::vector<int64_t>() : bands);
+  if (!tiled) return tiled.error();
+  const auto& [tiles, forms] = *tiled;
   const Result<WeightsPlan> weights =
-      PlanWeights(tiles, architecture, home, *forms, group.begin, group.end);
+      PlanWeights(*tiled, architecture, home, group.begin, group.end);
   if (!weights) return weights.error();
   CoreAccounts accounts(architecture, home, chip, cores);
   std::vector<std::vector<int64_t>> computed(network.tensors.size());  // [tensor][place]
   for (int c = 0; c < cores; ++c) {
     const std::vector<DepthFirstTiles::Kind> kinds = tiles.KindsBetween(bands[c], bands[c + 1]);
-    const Status added = AddTiles(tiles, kinds, architecture, home, weights->is_resident, *forms,
-                                  coster, accounts.at(c));
+    const Status added =
+        AddTiles(*tiled, kinds, architecture, home, weights->is_resident, coster, accounts.at(c));
     if (!added) return added.error();
     for (int t = 0; t < std::ssize(network.tensors); ++t) {
       if (!tiles.Keeps(t)) continue;
@@ -62,7 +58,7 @@ Result<DividedCost> CostOfBands(const FusedNetwork& network, const Architecture&
       }
       if (is_fetched && c > 0) {
         accounts.Move(c - 1, std::array{c}, tiles.CarriedWords(t, bands[c], bands[c + 1]), 1,
-                      forms->Read(t));
+                      forms.Read(t));
       }
     }
   }
@@ -70,7 +66,7 @@ Result<DividedCost> CostOfBands(const FusedNetwork& network, const Architecture&
   std::iota(all.begin(), all.end(), 0);
   for (int k = group.begin; k < group.end; ++k) {
     if (weights->is_resident[k - group.begin]) {
-      accounts.BringIn(all, network.WeightWords(k), 1, forms->Weights(k));
+      accounts.BringIn(all, network.WeightWords(k), 1, forms.Weights(k));
     }
     const int output = network.operators[k].output;
     if (!IsNeededAfter(network, output, group.end)) continue;
@@ -78,7 +74,7 @@ Result<DividedCost> CostOfBands(const FusedNetwork& network, const Architecture&
     int64_t left = network.tensors[output].Words();
     for (int c = 0; c < cores; ++c) {
       const int64_t words = c + 1 == cores ? left : std::min(left, computed[output][c]);
-      accounts.at(c).TakeOut(words, forms->Written(output));
+      accounts.at(c).TakeOut(words, forms.Written(output));
       left -= words;
     }
   }

@@ -11,16 +11,16 @@ namespace bayloom::mapspace {
 namespace {
 
 /// Of every operator of the group, the cycles of all of its tiles.
-Result<std::vector<int64_t>> CyclesOf(const DepthFirstTiles& tiles,
-                                      const Architecture& architecture, HomeLevel home,
-                                      const GroupForms& forms, const TileCoster& coster) {
+Result<std::vector<int64_t>> CyclesOf(const TiledGroup& group, const Architecture& architecture,
+                                      HomeLevel home, const TileCoster& coster) {
+  const DepthFirstTiles& tiles = group.tiles;
   const std::vector<bool> is_resident(static_cast<size_t>(tiles.end() - tiles.begin()), true);
   std::vector<int64_t> cycles;
   for (int k = tiles.begin(); k < tiles.end(); ++k) {
     GroupAccount account(architecture, home);
     for (const DepthFirstTiles::Kind& kind : tiles.kinds()) {
-      const Status added = AddOperators(tiles, kind, k, k + 1, architecture, home, is_resident,
-                                        forms, coster, account);
+      const Status added =
+          AddOperators(group, kind, k, k + 1, architecture, home, is_resident, coster, account);
       if (!added) return added.error();
     }
     cycles.push_back(account.operator_cycles());
@@ -49,14 +49,10 @@ Result<DividedCost> CostOfOperatorStages(const FusedNetwork& network,
                                          const TileCoster& coster) {
   const FusedGroup& group = divided.group;
   const HomeLevel home = *group.home;
-  const Result<DepthFirstTiles> made =
-      DepthFirstTiles::Make(network, group.begin, group.end, group.tiling, !home.keeps_weights);
-  if (!made) return made.error();
-  const DepthFirstTiles& tiles = *made;
-  const Result<GroupForms> forms = GroupForms::Make(tiles, architecture, home, coster);
-  if (!forms) return forms.error();
-  const Result<std::vector<int64_t>> operator_cycles =
-      CyclesOf(tiles, architecture, home, *forms, coster);
+  const Result<TiledGroup> tiled = TiledGroup::Make(network, architecture, group, coster);
+  if (!tiled) return tiled.error();
+  const auto& [tiles, forms] = *tiled;
+  const Result<std::vector<int64_t>> operator_cycles = CyclesOf(*tiled, architecture, home, coster);
   if (!operator_cycles) return operator_cycles.error();
   const std::vector<Pipeline::Stage> stages = DivideIntoStages(*operator_cycles, chip.CoreCount());
   const int cores = static_cast<int>(stages.size());
@@ -67,23 +63,23 @@ Result<DividedCost> CostOfOperatorStages(const FusedNetwork& network,
   int64_t peak = 0, slowest = 0, others = 0;
   for (int s = 0; s < cores; ++s) {
     const int begin = group.begin + stages[s].begin, end = group.begin + stages[s].end;
-    const Result<WeightsPlan> weights = PlanWeights(tiles, architecture, home, *forms, begin, end);
+    const Result<WeightsPlan> weights = PlanWeights(*tiled, architecture, home, begin, end);
     if (!weights) return weights.error();
     peak = std::max(peak, weights->peak_words);
     for (const DepthFirstTiles::Kind& kind : tiles.kinds()) {
-      const Status added = AddOperators(tiles, kind, begin, end, architecture, home,
-                                        weights->is_resident, *forms, coster, accounts.at(s));
+      const Status added = AddOperators(*tiled, kind, begin, end, architecture, home,
+                                        weights->is_resident, coster, accounts.at(s));
       if (!added) return added.error();
     }
     for (int k = begin; k < end; ++k) {
       stage_of.push_back(s);
       const int output = network.operators[k].output;
       if (IsNeededAfter(network, output, group.end)) {
-        accounts.at(s).TakeOut(network.tensors[output].Words(), forms->Written(output));
+        accounts.at(s).TakeOut(network.tensors[output].Words(), forms.Written(output));
       }
       if (!weights->is_resident[k - group.begin]) continue;
       resident[k - group.begin] = true;
-      accounts.BringIn(std::array{s}, network.WeightWords(k), 1, forms->Weights(k));
+      accounts.BringIn(std::array{s}, network.WeightWords(k), 1, forms.Weights(k));
     }
   }
   for (int t = 0; t < std::ssize(network.tensors); ++t) {
@@ -94,9 +90,9 @@ Result<DividedCost> CostOfOperatorStages(const FusedNetwork& network,
     for (const DepthFirstTiles::Kind& kind : tiles.kinds()) {
       const int64_t words = tiles.NewWords(t, kind.position);
       if (from < 0) {
-        accounts.BringIn(readers, words, kind.count, forms->Read(t));
+        accounts.BringIn(readers, words, kind.count, forms.Read(t));
       } else {
-        accounts.Move(from, readers, words, kind.count, forms->Read(t));
+        accounts.Move(from, readers, words, kind.count, forms.Read(t));
       }
     }
   }

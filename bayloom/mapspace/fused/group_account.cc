@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 namespace bayloom::mapspace {
 
@@ -96,10 +97,22 @@ Result<TileCost> CostOfBox(const FusedNetwork& network, int op, const Box& box,
   return *cost;
 }
 
-Status AddOperators(const DepthFirstTiles& tiles, const DepthFirstTiles::Kind& kind, int begin,
-                    int end, const Architecture& architecture, HomeLevel home,
-                    const std::vector<bool>& is_resident, const GroupForms& forms,
-                    const TileCoster& coster, GroupAccount& account) {
+Result<TiledGroup> TiledGroup::Make(const FusedNetwork& network, const Architecture& architecture,
+                                    const FusedGroup& group, const TileCoster& coster,
+                                    std::vector<int64_t> starts) {
+  Result<DepthFirstTiles> tiles = DepthFirstTiles::Make(
+      network, group.begin, group.end, group.tiling, !group.home->keeps_weights, std::move(starts));
+  if (!tiles) return tiles.error();
+  Result<GroupForms> forms = GroupForms::Make(*tiles, architecture, *group.home, coster);
+  if (!forms) return forms.error();
+  return TiledGroup{*std::move(tiles), *std::move(forms)};
+}
+
+Status AddOperators(const TiledGroup& group, const DepthFirstTiles::Kind& kind, int begin, int end,
+                    const Architecture& architecture, HomeLevel home,
+                    const std::vector<bool>& is_resident, const TileCoster& coster,
+                    GroupAccount& account) {
+  const DepthFirstTiles& tiles = group.tiles;
   const FusedNetwork& network = tiles.network();
   for (int k = begin; k < end; ++k) {
     const FusedOperator& op = network.operators[k];
@@ -109,24 +122,25 @@ Status AddOperators(const DepthFirstTiles& tiles, const DepthFirstTiles::Kind& k
     if (!cost) return cost.error();
     account.Add(*cost, kind.count);
     if (op.product && home.keeps_weights && !is_resident[k - tiles.begin()]) {
-      account.BringIn(WeightsOfTile(op, TileProblem(op, *box)), kind.count, forms.Weights(k));
+      account.BringIn(WeightsOfTile(op, TileProblem(op, *box)), kind.count, group.forms.Weights(k));
     }
   }
   return Ok();
 }
 
-Status AddTiles(const DepthFirstTiles& tiles, std::span<const DepthFirstTiles::Kind> kinds,
+Status AddTiles(const TiledGroup& group, std::span<const DepthFirstTiles::Kind> kinds,
                 const Architecture& architecture, HomeLevel home,
-                const std::vector<bool>& is_resident, const GroupForms& forms,
-                const TileCoster& coster, GroupAccount& account) {
+                const std::vector<bool>& is_resident, const TileCoster& coster,
+                GroupAccount& account) {
+  const DepthFirstTiles& tiles = group.tiles;
   const std::vector<int> inputs = InputsOf(tiles.network(), tiles.begin(), tiles.end());
   for (const DepthFirstTiles::Kind& kind : kinds) {
-    const Status added = AddOperators(tiles, kind, tiles.begin(), tiles.end(), architecture, home,
-                                      is_resident, forms, coster, account);
+    const Status added = AddOperators(group, kind, tiles.begin(), tiles.end(), architecture, home,
+                                      is_resident, coster, account);
     if (!added) return added.error();
     for (const int input : inputs) {
       if (!tiles.Keeps(input)) continue;
-      account.BringIn(tiles.NewWords(input, kind.position), kind.count, forms.Read(input));
+      account.BringIn(tiles.NewWords(input, kind.position), kind.count, group.forms.Read(input));
     }
   }
   return Ok();

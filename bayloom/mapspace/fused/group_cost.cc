@@ -95,8 +95,9 @@ Problem TileProblem(const FusedOperator& op, const Box& output) {
   return tile;
 }
 
-Result<WeightsPlan> PlanWeights(const DepthFirstTiles& tiles, const Architecture& architecture,
-                                HomeLevel home, const GroupForms& forms, int begin, int end) {
+Result<WeightsPlan> PlanWeights(const TiledGroup& group, const Architecture& architecture,
+                                HomeLevel home, int begin, int end) {
+  const auto& [tiles, forms] = group;
   const size_t count = static_cast<size_t>(tiles.end() - tiles.begin());
   const StorageLevel& storage = architecture.levels[home.level];
   const std::vector<Room> rooms = RoomsOf(storage, forms);
@@ -128,26 +129,23 @@ Result<WeightsPlan> PlanWeights(const DepthFirstTiles& tiles, const Architecture
 Result<GroupCost> CostOfFusedGroup(const FusedNetwork& network, const Architecture& architecture,
                                    const FusedGroup& group, const TileCoster& coster) {
   const HomeLevel home = *group.home;
-  const Result<DepthFirstTiles> made =
-      DepthFirstTiles::Make(network, group.begin, group.end, group.tiling, !home.keeps_weights);
-  if (!made) return made.error();
-  const DepthFirstTiles& tiles = *made;
-  const Result<GroupForms> forms = GroupForms::Make(tiles, architecture, home, coster);
-  if (!forms) return forms.error();
+  const Result<TiledGroup> tiled = TiledGroup::Make(network, architecture, group, coster);
+  if (!tiled) return tiled.error();
+  const auto& [tiles, forms] = *tiled;
   const Result<WeightsPlan> weights =
-      PlanWeights(tiles, architecture, home, *forms, group.begin, group.end);
+      PlanWeights(*tiled, architecture, home, group.begin, group.end);
   if (!weights) return weights.error();
   GroupAccount account(architecture, home);
-  const Status added = AddTiles(tiles, tiles.kinds(), architecture, home, weights->is_resident,
-                                *forms, coster, account);
+  const Status added =
+      AddTiles(*tiled, tiles.kinds(), architecture, home, weights->is_resident, coster, account);
   if (!added) return added.error();
   for (int k = group.begin; k < group.end; ++k) {
     const int output = network.operators[k].output;
     if (weights->is_resident[k - group.begin]) {
-      account.BringIn(network.WeightWords(k), 1, forms->Weights(k));
+      account.BringIn(network.WeightWords(k), 1, forms.Weights(k));
     }
     if (IsNeededAfter(network, output, group.end)) {
-      account.TakeOut(network.tensors[output].Words(), forms->Written(output));
+      account.TakeOut(network.tensors[output].Words(), forms.Written(output));
     }
   }
   GroupCost total = account.Total();

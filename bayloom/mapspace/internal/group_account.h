@@ -40,6 +40,20 @@ class GroupAccount {
   int64_t home_reads_ = 0, home_writes_ = 0, operator_cycles_ = 0;
 };
 
+/// A group cut into tiles and how its tensors are kept: what its costs are counted from, whichever
+/// cores run it.
+struct TiledGroup {
+  DepthFirstTiles tiles;
+  GroupForms forms;
+
+  /// Of a group with a home level; `starts` as for DepthFirstTiles::Make. Fails where a tensor's
+  /// tile is no box or a tile that stands for others has no cost. Network and architecture must
+  /// outlive it.
+  static Result<TiledGroup> Make(const FusedNetwork& network, const Architecture& architecture,
+                                 const FusedGroup& group, const TileCoster& coster,
+                                 std::vector<int64_t> starts = {});
+};
+
 /// Which weights of the operators [begin, end), which one core runs, stay at its home level for all
 /// tiles: the largest first, as long as everything fits, and where they go besides.
 struct WeightsPlan {
@@ -47,21 +61,21 @@ struct WeightsPlan {
   int64_t peak_words = 0;
 };
 /// Fails if the tensors do not fit even with the weights of one operator at a time.
-Result<WeightsPlan> PlanWeights(const DepthFirstTiles& tiles, const Architecture& architecture,
-                                HomeLevel home, const GroupForms& forms, int begin, int end);
+Result<WeightsPlan> PlanWeights(const TiledGroup& group, const Architecture& architecture,
+                                HomeLevel home, int begin, int end);
 
 /// Adds what the operators [begin, end) of a group cost in the tiles of one kind, weights that do
 /// not stay at home among it. `is_resident` as of a WeightsPlan. Fails if a tile has no cost.
-Status AddOperators(const DepthFirstTiles& tiles, const DepthFirstTiles::Kind& kind, int begin,
-                    int end, const Architecture& architecture, HomeLevel home,
-                    const std::vector<bool>& is_resident, const GroupForms& forms,
-                    const TileCoster& coster, GroupAccount& account);
+Status AddOperators(const TiledGroup& group, const DepthFirstTiles::Kind& kind, int begin, int end,
+                    const Architecture& architecture, HomeLevel home,
+                    const std::vector<bool>& is_resident, const TileCoster& coster,
+                    GroupAccount& account);
 
 /// The same of all operators in the tiles of these kinds, and what comes for them from outside.
-Status AddTiles(const DepthFirstTiles& tiles, std::span<const DepthFirstTiles::Kind> kinds,
+Status AddTiles(const TiledGroup& group, std::span<const DepthFirstTiles::Kind> kinds,
                 const Architecture& architecture, HomeLevel home,
-                const std::vector<bool>& is_resident, const GroupForms& forms,
-                const TileCoster& coster, GroupAccount& account);
+                const std::vector<bool>& is_resident, const TileCoster& coster,
+                GroupAccount& account);
 
 /// What an operator costs for a box of its output that is at home with all that it reads; weights
 /// are not brought in. Fails if the tile has no cost.
