@@ -41,8 +41,7 @@ mapspace::Problem LoadProblem(const MapArguments& arguments) {
   mapspace::Problem problem =
       arguments.op.empty() ? mapspace::ReadProblem(arguments.problem, arguments.define.Variables())
                            : mapspace::ParseProblem(arguments.op);
-  mapspace::Problem* const all[] = {&problem};
-  arguments.sparsity.ApplyTo(all);
+  arguments.sparsity.ApplyTo(problem);
   return problem;
 }
 

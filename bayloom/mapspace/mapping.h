@@ -14,7 +14,6 @@
 
 namespace bayloom::mapspace {
 
-inline constexpr Extents kUnitExtents = {1, 1, 1, 1, 1, 1, 1, 1};
 inline constexpr std::array<int8_t, kMaxDimensions> kNaturalOrder = {0, 1, 2, 3, 4, 5, 6, 7};
 
 /// The loops that one level of memory runs over the tiles of the level inside, and which tensors

@@ -29,6 +29,15 @@ int64_t DataSpace::BoxWords(const Extents& tile) const {
   return words;
 }
 
+std::vector<int64_t> DataSpace::AxisLengths(const Extents& tile) const {
+  std::vector<int64_t> lengths;
+  for (const std::vector<AxisTerm>& axis : axes) {
+    int64_t& length = lengths.emplace_back(1);
+    for (const AxisTerm& term : axis) length += term.coefficient * (tile[term.dimension] - 1);
+  }
+  return lengths;
+}
+
 int64_t Problem::Macs() const {
   int64_t macs = 1;
   for (int64_t bound : bounds) macs *= bound;

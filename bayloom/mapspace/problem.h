@@ -21,6 +21,7 @@ inline constexpr int kMaxAxes = 6;
 
 /// One number per dimension of a problem, in its order; those past its dimensions stay 1.
 using Extents = std::array<int64_t, kMaxDimensions>;
+inline constexpr Extents kUnitExtents = {1, 1, 1, 1, 1, 1, 1, 1};
 /// A set of dimensions, one bit each.
 using DimensionSet = uint32_t;
 
@@ -48,6 +49,8 @@ struct DataSpace {
   /// Words of the box that holds everything a tile of these extents touches. Where a stride
   /// exceeds the window, the rows between are in the box.
   int64_t BoxWords(const Extents& tile) const;
+  /// Words of that box along each axis.
+  std::vector<int64_t> AxisLengths(const Extents& tile) const;
 
   bool operator==(const DataSpace&) const = default;
 };

@@ -3,8 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 
+#include "bayloom/mapspace/sparse/density_model.h"
 #include "bayloom/mapspace/sparse/internal/sparse_yaml.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
 #include "bayloom/yaml/yaml_value.h"
@@ -120,7 +123,14 @@ class ProblemReader {
 }  // namespace
 
 Problem ReadProblem(const std::string& file, const yaml::TemplateVariables& variables) {
-  return ProblemReader(yaml::LoadTemplate(file, variables).At("problem")).Read();
+  Problem problem = ProblemReader(yaml::LoadTemplate(file, variables).At("problem")).Read();
+  for (DataSpace& tensor : problem.tensors) {
+    if (tensor.density.kind != Density::Kind::kRecorded) continue;
+    tensor.density.file =
+        (std::filesystem::path(file).parent_path() / tensor.density.file).lexically_normal();
+  }
+  ReadRecordedNonzeros(problem);
+  return problem;
 }
 
 Problem ParseProblemYaml(const std::string& text, const std::string& file) {
@@ -142,6 +152,14 @@ std::string PrintDensity(const DataSpace& tensor) {
       return "";
     case Density::Kind::kBlocked:
       return fmt::format("    {}: \"{}\"\n", tensor.name, density.Describe());
+    case Density::Kind::kBanded:
+      return fmt::format("    {}:\n      distribution: banded\n      band_width: {}\n", tensor.name,
+                         density.band_width);
+    case Density::Kind::kRecorded:
+      return fmt::format(
+          "    {}:\n      distribution: real-data\n      data_file_path: {}\n      digest: "
+          "\"{:x}\"\n",
+          tensor.name, nlohmann::json(density.file).dump(), density.digest);
     case Density::Kind::kFixedStructured:
     case Density::Kind::kHypergeometric:
       break;

@@ -21,7 +21,8 @@ namespace bayloom::mapspace {
 
 /// `problem:` with `shape:` (dimensions, coefficients, data-spaces) and the bounds beside it or
 /// under `instance:`, and there `densities:`. A data space may have `word-bits:`, which is
-/// Bayloom's own.
+/// Bayloom's own. Files of nonzeros are found from the folder of the problem's file; they are read
+/// with it, but not with a text, of which models read them.
 Problem ReadProblem(const std::string& file, const yaml::TemplateVariables& variables = {});
 Problem ParseProblemYaml(const std::string& text, const std::string& file);
 

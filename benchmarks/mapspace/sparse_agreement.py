@@ -186,7 +186,17 @@ def shape_of(problem):
     return [space["name"] for space in spaces], shape["dimensions"]
 
 
-def references(exercises, artifact):
+def with_masks(problem, masks, scratch):
+    """The problem with the paths of its data where they are here."""
+    content = yaml.load(problem.read_text(), Loader)
+    for density in content["problem"]["instance"]["densities"].values():
+        density["data_file_path"] = str(masks.resolve() / pathlib.Path(density["data_file_path"]).name)
+    file = pathlib.Path(scratch) / problem.name
+    file.write_text(yaml.safe_dump(content))
+    return file
+
+
+def references(exercises, artifact, scratch):
     """(name, problem, architecture, sparse, map.txt, stats.txt) of everything there is."""
     if exercises:
         for folder in sorted((exercises / SPARSELOOP).iterdir()):
@@ -201,6 +211,14 @@ def references(exercises, artifact):
             out = folder / "uniform" / "output"
             yield (f"fig. 12 {folder.name}",
                    pe / "workload" / "mobilenet0.5-sparse" / "uniform" / f"{folder.name}.yaml",
+                   pe / "hardware-specs" / "designs" / "arch.yaml",
+                   pe / "hardware-specs" / "configurations" / "SI-SW.yaml",
+                   out / "timeloop-model.map.txt", out / "timeloop-model.stats.txt")
+        masks = pe / "workload" / "mobilenet0.5-sparse" / "actual_data" / "actual_data_masks"
+        for folder in sorted((pe / "ref_outputs" / "uniform_actual").glob("L*")):
+            out = folder / "actual_data" / "output"
+            yield (f"fig. 12 {folder.name} actual data",
+                   with_masks(masks.parent / f"{folder.name}.yaml", masks, scratch),
                    pe / "hardware-specs" / "designs" / "arch.yaml",
                    pe / "hardware-specs" / "configurations" / "SI-SW.yaml",
                    out / "timeloop-model.map.txt", out / "timeloop-model.stats.txt")
@@ -224,7 +242,7 @@ def main():
     equal = refused = 0
     with tempfile.TemporaryDirectory() as folder:
         for name, problem, architecture, sparse, mapping, stats in references(
-                arguments.exercises, arguments.artifact):
+                arguments.exercises, arguments.artifact, folder):
             if arguments.only not in name:
                 continue
             tensors, dimensions = shape_of(problem)

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "bayloom/base/result.h"
-#include "bayloom/mapspace/sparse/density.h"
+#include "bayloom/mapspace/sparse/density_model.h"
 
 namespace bayloom::mapspace {
 namespace {

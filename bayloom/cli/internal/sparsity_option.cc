@@ -15,6 +15,7 @@
 
 #include "bayloom/base/result.h"
 #include "bayloom/cli/internal/help.h"
+#include "bayloom/mapspace/sparse/density_model.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
 
 namespace bayloom::cli {
@@ -137,6 +138,15 @@ void SetInNetwork(const std::vector<std::string>& texts, const char* option,
 
 mapspace::Density ParseDensity(const std::string& text) { return mapspace::ParseDensity(text); }
 
+/// Of the tensors of several layers.
+mapspace::Density ParseLayerDensity(const std::string& text) {
+  mapspace::Density density = mapspace::ParseDensity(text);
+  if (!density.HasPlaces()) return density;
+  throw InputError(fmt::format(
+      "--density: '{}' says where the nonzeros of one tensor are, not of those of a network",
+      text));
+}
+
 int ParseBits(const std::string& text) {
   int bits = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bits);
@@ -163,8 +173,8 @@ void SparsityOption::AddTo(CLI::App& command) {
   Advanced(
       command
           .add_option("--density", densities_,
-                      "Share of a tensor that is not zero: weights=0.3, or weights=2:4 for two "
-                      "words of every four")
+                      "What of a tensor is not zero: weights=0.3, weights=2:4 for two words of "
+                      "every four, weights=banded:2, or weights=file:mask.npy")
           ->option_text("TENSOR=D..."));
   Advanced(command
                .add_option("--sparse", sparse_,
@@ -197,7 +207,8 @@ void SparsityOption::ApplyTo(mapspace::Architecture& architecture,
   for (mapspace::StorageLevel& level : architecture.levels) level.sparsity.fit_probability = fits;
 }
 
-void SparsityOption::ApplyTo(std::span<mapspace::Problem* const> problems) const {
+void SparsityOption::SetAll(std::span<mapspace::Problem* const> problems,
+                            mapspace::Density (*parse_density)(const std::string&)) const {
   const auto set = [&](const std::string& text, const char* option, auto parse, auto member) {
     const auto [name, value] = Split(text, option);
     const auto parsed = parse(value);
@@ -208,18 +219,28 @@ void SparsityOption::ApplyTo(std::span<mapspace::Problem* const> problems) const
                                  problems.empty() ? "none" : NamesOf(*problems.front())));
   };
   for (const std::string& text : densities_) {
-    set(text, "--density", ParseDensity, &mapspace::DataSpace::density);
+    set(text, "--density", parse_density, &mapspace::DataSpace::density);
   }
   for (const std::string& text : word_bits_) {
     set(text, "--word-bits", ParseBits, &mapspace::DataSpace::word_bits);
   }
 }
 
+void SparsityOption::ApplyTo(mapspace::Problem& problem) const {
+  mapspace::Problem* const all[] = {&problem};
+  SetAll(all, ParseDensity);
+  mapspace::ReadRecordedNonzeros(problem);
+}
+
+void SparsityOption::ApplyTo(std::span<mapspace::Problem* const> layers) const {
+  SetAll(layers, ParseLayerDensity);
+}
+
 void SparsityOption::ApplyTo(mapspace::FusedNetwork& network) const {
   const auto sparser = [](const mapspace::Density& a, const mapspace::Density& b) {
     return a.fraction < b.fraction;
   };
-  SetInNetwork<mapspace::Density>(densities_, "--density", network, ParseDensity,
+  SetInNetwork<mapspace::Density>(densities_, "--density", network, ParseLayerDensity,
                                   &mapspace::DataSpace::density, sparser);
   SetInNetwork<int>(word_bits_, "--word-bits", network, ParseBits, &mapspace::DataSpace::word_bits,
                     std::less<>());

@@ -29,14 +29,20 @@ class SparsityOption {
   /// Throws InputError where densities are given and nothing makes use of them.
   void ApplyTo(mapspace::Architecture& architecture,
                const yaml::TemplateVariables& variables) const;
-  /// Gives the tensors of these problems, by names without regard to case, their densities and
-  /// word widths. Throws InputError for a name that no problem has.
-  void ApplyTo(std::span<mapspace::Problem* const> problems) const;
+  /// Gives the tensors of a problem, by names without regard to case, their densities and word
+  /// widths, and reads files of nonzeros. Throws InputError for a name that it does not have.
+  void ApplyTo(mapspace::Problem& problem) const;
+  /// The same of all layers of a network, whose densities must not say where nonzeros are. Throws
+  /// InputError for a name that no layer has.
+  void ApplyTo(std::span<mapspace::Problem* const> layers) const;
   /// The same of all products of a network, and of single tensors of it by their names or those of
   /// the operators that compute them: for the product that writes one and those that read it.
   void ApplyTo(mapspace::FusedNetwork& network) const;
 
  private:
+  void SetAll(std::span<mapspace::Problem* const> problems,
+              mapspace::Density (*parse)(const std::string&)) const;
+
   std::vector<std::string> densities_;  ///< "Weights=0.3"
   std::vector<std::string> word_bits_;  ///< "Weights=4"
   std::string sparse_;

@@ -10,7 +10,7 @@
 #include "bayloom/mapspace/architecture.h"
 #include "bayloom/mapspace/problem.h"
 #include "bayloom/mapspace/sparse/access_form.h"
-#include "bayloom/mapspace/sparse/density.h"
+#include "bayloom/mapspace/sparse/density_model.h"
 
 namespace bayloom::mapspace {
 

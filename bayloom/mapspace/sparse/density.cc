@@ -4,7 +4,6 @@
 #include "bayloom/mapspace/sparse/density.h"
 
 #include <fmt/format.h>
-#include <math.h>  // lgamma_r, which unlike std::lgamma writes no global variable
 
 #include <algorithm>
 #include <charconv>
@@ -12,47 +11,9 @@
 #include <optional>
 
 #include "bayloom/base/result.h"
-#include "bayloom/mapspace/sparse/internal/whole_count.h"
-#include "bayloom/mapspace/sparse/optimization.h"
 
 namespace bayloom::mapspace {
 namespace {
-
-/// More occupancies than these are represented by every so many of them.
-constexpr int64_t kMaxPoints = 48;
-/// Standard deviations around the mean beyond which occupancies do not count.
-constexpr double kReach = 7;
-
-double LogFactorial(int64_t n) {
-  int sign = 0;
-  return lgamma_r(static_cast<double>(n) + 1, &sign);
-}
-
-double LogChoose(int64_t n, int64_t k) {
-  return LogFactorial(n) - LogFactorial(k) - LogFactorial(n - k);
-}
-
-/// That `n` words drawn of `words`, `nonzeros` of which are not 0, hold `k` of these.
-double Hypergeometric(int64_t words, int64_t nonzeros, int64_t n, int64_t k) {
-  if (k < 0 || k > n || k > nonzeros || n - k > words - nonzeros) return 0;
-  if (k == 0 && std::min(n, nonzeros) <= 16) {
-    // A short product, exact to rounding: the most frequent question.
-    const int64_t few = std::min(n, nonzeros), many = std::max(n, nonzeros);
-    double empty = 1;
-    for (int64_t i = 0; i < few; ++i) {
-      empty *= static_cast<double>(words - many - i) / static_cast<double>(words - i);
-    }
-    return empty;
-  }
-  return std::exp(LogChoose(nonzeros, k) + LogChoose(words - nonzeros, n - k) -
-                  LogChoose(words, n));
-}
-
-/// A number of words that should be whole but for rounding.
-double Snap(double value) {
-  const double whole = std::round(value);
-  return std::abs(value - whole) < 1e-9 * std::max(1.0, whole) ? whole : value;
-}
 
 std::optional<double> ParseReal(std::string_view text) {
   double value = 0;
@@ -82,16 +43,37 @@ std::string Density::Describe() const {
     case Kind::kHypergeometric:
       return whole_words == 0 ? fmt::format("{} hypergeometric", fraction)
                               : fmt::format("{} hypergeometric of {} words", fraction, whole_words);
+    case Kind::kBanded:
+      return fmt::format("banded:{}", band_width);
+    case Kind::kRecorded:
+      return fmt::format("file:{} {:x}", file, digest);
   }
   return "";
 }
 
+bool Density::operator==(const Density& other) const {
+  return kind == other.kind && fraction == other.fraction &&
+         block_nonzeros == other.block_nonzeros && block_words == other.block_words &&
+         whole_words == other.whole_words && band_width == other.band_width && file == other.file &&
+         digest == other.digest;
+}
+
 Density ParseDensity(std::string_view text) {
+  constexpr std::string_view kFile = "file:", kBanded = "banded:";
+  if (text.starts_with(kFile)) return RecordedDensity(std::string(text.substr(kFile.size())));
+  if (text.starts_with(kBanded)) {
+    const auto width = ParseReal(text.substr(kBanded.size()));
+    if (width && *width == std::floor(*width) && *width >= 0 && *width <= 0x1p31) {
+      return BandedDensity(static_cast<int64_t>(*width));
+    }
+    throw InputError(fmt::format("'{}' is no density such as banded:2", text));
+  }
   const size_t colon = text.find(':');
   if (colon == std::string_view::npos) {
     const auto fraction = ParseReal(text);
     if (!fraction) {
-      throw InputError(fmt::format("'{}' is no density such as 0.3 or 2:4", text));
+      throw InputError(
+          fmt::format("'{}' is no density such as 0.3, 2:4, banded:2 or file:mask.npy", text));
     }
     return Checked({.kind = Density::Kind::kHypergeometric, .fraction = *fraction});
   }
@@ -114,128 +96,19 @@ Density MakeDensity(std::string_view distribution, double fraction) {
   if (name == "hypergeometric" || name == "uniform") {
     return Checked({.kind = Density::Kind::kHypergeometric, .fraction = fraction});
   }
-  throw InputError(fmt::format(
-      "there is no distribution '{}'; there are fixed-structured, hypergeometric and n:m", name));
+  throw InputError(
+      fmt::format("there is no distribution '{}'; there are fixed-structured, hypergeometric, "
+                  "banded, real-data and n:m",
+                  name));
 }
 
-DensityModel::DensityModel(const Density& density, int64_t tensor_words)
-    : density_(density),
-      words_(std::max(density.whole_words, tensor_words)),
-      nonzeros_(
-          static_cast<int64_t>(std::ceil(Snap(density.fraction * static_cast<double>(words_))))) {}
-
-DensityModel DensityModel::Given(int64_t box_words, int64_t nonzeros) const {
-  Density density = density_;
-  // Inside of a box smaller than a block nothing is known of where the nonzeros are.
-  if (density.kind == Density::Kind::kBlocked && box_words < density.block_words) {
-    density.kind = Density::Kind::kHypergeometric;
-  }
-  density.fraction = static_cast<double>(nonzeros) / static_cast<double>(box_words);
-  return {density, box_words, nonzeros};
+Density BandedDensity(int64_t width) {
+  return {.kind = Density::Kind::kBanded, .band_width = width};
 }
 
-double DensityModel::Probability(int64_t tile_words, int64_t nonzeros) const {
-  const int64_t n = Clamp(tile_words);
-  switch (density_.kind) {
-    case Density::Kind::kDense:
-      return nonzeros == (nonzeros_ == 0 ? 0 : n) ? 1 : 0;
-    case Density::Kind::kFixedStructured: {
-      const double exact = Snap(density_.fraction * static_cast<double>(n));
-      const double above = exact - std::floor(exact);
-      if (static_cast<double>(nonzeros) == std::floor(exact)) return 1 - above;
-      return static_cast<double>(nonzeros) == std::ceil(exact) ? above : 0;
-    }
-    case Density::Kind::kBlocked: {
-      const int64_t whole = n / density_.block_words * density_.block_nonzeros;
-      return Hypergeometric(density_.block_words, density_.block_nonzeros, n % density_.block_words,
-                            nonzeros - whole);
-    }
-    case Density::Kind::kHypergeometric:
-      return Hypergeometric(words_, nonzeros_, n, nonzeros);
-  }
-  return 0;
-}
-
-double DensityModel::ExpectedOccupancy(int64_t tile_words) const {
-  const auto n = static_cast<double>(Clamp(tile_words));
-  if (density_.kind == Density::Kind::kHypergeometric) {
-    return n * static_cast<double>(nonzeros_) / static_cast<double>(words_);
-  }
-  return n * density_.fraction;
-}
-
-int64_t DensityModel::MinOccupancy(int64_t tile_words) const {
-  const int64_t n = Clamp(tile_words);
-  switch (density_.kind) {
-    case Density::Kind::kDense:
-      return nonzeros_ == 0 ? 0 : n;
-    case Density::Kind::kFixedStructured:
-      return static_cast<int64_t>(std::floor(Snap(density_.fraction * static_cast<double>(n))));
-    case Density::Kind::kBlocked: {
-      const int64_t rest = n % density_.block_words;
-      const int64_t zeros = density_.block_words - density_.block_nonzeros;
-      return n / density_.block_words * density_.block_nonzeros +
-             std::max<int64_t>(0, rest - zeros);
-    }
-    case Density::Kind::kHypergeometric:
-      return std::max<int64_t>(0, n - (words_ - nonzeros_));
-  }
-  return 0;
-}
-
-int64_t DensityModel::MaxOccupancy(int64_t tile_words) const {
-  const int64_t n = Clamp(tile_words);
-  switch (density_.kind) {
-    case Density::Kind::kDense:
-      return nonzeros_ == 0 ? 0 : n;
-    case Density::Kind::kFixedStructured:
-      return static_cast<int64_t>(std::ceil(Snap(density_.fraction * static_cast<double>(n))));
-    case Density::Kind::kBlocked:
-      return n / density_.block_words * density_.block_nonzeros +
-             std::min(density_.block_nonzeros, n % density_.block_words);
-    case Density::Kind::kHypergeometric:
-      return std::min(n, nonzeros_);
-  }
-  return 0;
-}
-
-std::vector<OccupancyPoint> DensityModel::Occupancies(int64_t tile_words) const {
-  const int64_t n = Clamp(tile_words);
-  int64_t low = MinOccupancy(n), high = MaxOccupancy(n);
-  if (density_.kind == Density::Kind::kHypergeometric && high - low >= kMaxPoints) {
-    const double mean = ExpectedOccupancy(n), p = mean / static_cast<double>(n);
-    const double left = static_cast<double>(words_ - n) / static_cast<double>(words_ - 1);
-    const double reach = kReach * std::sqrt(static_cast<double>(n) * p * (1 - p) * left);
-    low = std::max(low, static_cast<int64_t>(mean - reach) - 1);
-    high = std::min(high, static_cast<int64_t>(mean + reach) + 1);
-  }
-  const int64_t step = (high - low) / kMaxPoints + 1;
-  std::vector<OccupancyPoint> points;
-  double total = 0;
-  for (int64_t k = low; k <= high; k += step) {
-    // The middle of a stride stands for it; tiles without nonzeros stand for themselves.
-    const int64_t middle = k == 0 ? 0 : std::min(high, k + (step - 1) / 2);
-    points.push_back({middle, Probability(n, middle)});
-    total += points.back().probability;
-  }
-  std::erase_if(points, [](const OccupancyPoint& point) { return point.probability == 0; });
-  for (OccupancyPoint& point : points) point.probability /= total;
-  return points;
-}
-
-int64_t DensityModel::Quantile(int64_t tile_words, double probability) const {
-  if (probability >= 1) return MaxOccupancy(tile_words);
-  double total = 0;
-  for (const OccupancyPoint& point : Occupancies(tile_words)) {
-    total += point.probability;
-    if (total >= probability) return point.occupancy;
-  }
-  return MaxOccupancy(tile_words);
-}
-
-int64_t DensityModel::OccupancyFor(int64_t tile_words, double fit_probability) const {
-  if (fit_probability == kFitsExpected) return RoundedUp(ExpectedOccupancy(tile_words));
-  return Quantile(tile_words, fit_probability);
+Density RecordedDensity(std::string file, uint64_t digest) {
+  if (file.empty()) throw InputError("the name of a file of nonzeros is missing");
+  return {.kind = Density::Kind::kRecorded, .file = std::move(file), .digest = digest};
 }
 
 }  // namespace bayloom::mapspace

@@ -4,11 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace bayloom::mapspace {
+
+struct Nonzeros;
 
 /// How the nonzeros of a tensor are spread over it: what a density model is made from
 /// (Sparseloop: Wu et al., MICRO 2022, sec. 5.3.2).
@@ -21,69 +23,46 @@ struct Density {
     kBlocked,
     /// Any set of nonzeros of this size is as likely as any other.
     kHypergeometric,
+    /// A matrix whose nonzeros are on the main diagonal and on so many diagonals on either side.
+    kBanded,
+    /// The nonzeros of a tensor that is at hand, in a file.
+    kRecorded,
   };
 
   Kind kind = Kind::kDense;
-  /// Of all words; above 0, at most 1.
+  /// Of all words; above 0, at most 1. Not of densities with places, which say it themselves.
   double fraction = 1;
   /// Of kBlocked.
   int64_t block_nonzeros = 1, block_words = 1;
   /// Of kHypergeometric: words of a larger tensor that the one described is a part of, over which
   /// the nonzeros are spread; 0: there is none.
   int64_t whole_words = 0;
+  /// Of kBanded: diagonals beside the main one, on either side.
+  int64_t band_width = 0;
+  /// Of kRecorded, as ReadNonzeros takes it (nonzeros.h), and the digest of what it holds.
+  std::string file = {};
+  uint64_t digest = 0;
+  /// What it holds if it was read already; else models read it.
+  std::shared_ptr<const Nonzeros> nonzeros = nullptr;
 
+  /// Whether it is known where the nonzeros are, so that it is of one tensor as a whole.
+  bool HasPlaces() const { return kind == Kind::kBanded || kind == Kind::kRecorded; }
   /// "dense", "0.3 fixed-structured", "2:4", "0.3 hypergeometric", "0.3 hypergeometric of 4096
-  /// words".
+  /// words", "banded:2", "file:weights.npy 1f00ba4".
   std::string Describe() const;
 
-  bool operator==(const Density&) const = default;
+  bool operator==(const Density& other) const;
 };
 
-/// "0.3" is hypergeometric, "2:4" blocked, "1" dense. Throws InputError.
+/// "0.3" is hypergeometric, "2:4" blocked, "1" dense, "banded:2" and "file:weights.npy" as they
+/// say. Throws InputError.
 Density ParseDensity(std::string_view text);
-/// By the names of Timeloop's files: "fixed-structured" (or "fixed"), "hypergeometric" (or
-/// "uniform"), with - or _. Throws InputError naming those that there are.
+/// By the names of Timeloop's files, of those that take a fraction: "fixed-structured" (or
+/// "fixed"), "hypergeometric" (or "uniform"), with - or _. Throws InputError naming those that
+/// there are.
 Density MakeDensity(std::string_view distribution, double fraction);
-
-/// Numbers of nonzeros, and how likely they are together with those around them.
-struct OccupancyPoint {
-  int64_t occupancy;
-  double probability;
-};
-
-/// Numbers of nonzeros in tiles of a tensor, wherever the tile is.
-class DensityModel {
- public:
-  /// Of a tensor of so many words, or of the larger one that it is a part of.
-  DensityModel(const Density& density, int64_t tensor_words);
-
-  /// That of tiles inside of a box which is known to hold so many nonzeros.
-  DensityModel Given(int64_t box_words, int64_t nonzeros) const;
-
-  /// The probability that a tile of so many words holds none, and that it holds so many.
-  double EmptyProbability(int64_t tile_words) const { return Probability(tile_words, 0); }
-  double Probability(int64_t tile_words, int64_t nonzeros) const;
-  double ExpectedOccupancy(int64_t tile_words) const;
-  int64_t MinOccupancy(int64_t tile_words) const;
-  int64_t MaxOccupancy(int64_t tile_words) const;
-  /// The least number that is not exceeded with this probability; MaxOccupancy for 1.
-  int64_t Quantile(int64_t tile_words, double probability) const;
-  /// Words that a compressed tile takes of a level's capacity: Quantile, or for kFitsExpected
-  /// (optimization.h) the mean, rounded up.
-  int64_t OccupancyFor(int64_t tile_words, double fit_probability) const;
-  /// All possible occupancies; where there are very many, some that stand for those around them.
-  /// Probabilities sum up to 1.
-  std::vector<OccupancyPoint> Occupancies(int64_t tile_words) const;
-
- private:
-  DensityModel(Density density, int64_t words, int64_t nonzeros)
-      : density_(density), words_(words), nonzeros_(nonzeros) {}
-
-  int64_t Clamp(int64_t tile_words) const { return tile_words < words_ ? tile_words : words_; }
-
-  Density density_;
-  int64_t words_;
-  int64_t nonzeros_;  ///< in all words
-};
+Density BandedDensity(int64_t width);
+/// Of a file with this digest; 0: any digest. The file is not read yet.
+Density RecordedDensity(std::string file, uint64_t digest = 0);
 
 }  // namespace bayloom::mapspace

@@ -14,8 +14,8 @@ namespace {
 struct TreeLoop {
   int dimension;
   int64_t count;
-  int64_t inside_words;   ///< of the tile that one iteration touches
-  int64_t through_words;  ///< of the tile that all iterations touch
+  TensorTile inside;   ///< that one iteration touches
+  TensorTile through;  ///< that all iterations touch
 };
 
 /// The loops over a tensor's tile that ranks are to be made of, innermost first. With
@@ -33,16 +33,16 @@ std::vector<TreeLoop> LoopsOf(const SparseNest& nest, const DataSpace& tensor, i
     const int64_t absorbed = counts[loop.dimension];
     counts[loop.dimension] = 1;
     inside[loop.dimension] /= absorbed;
-    loops.push_back({loop.dimension, loop.count * absorbed, tensor.BoxWords(inside),
-                     tensor.BoxWords(loop.through)});
+    loops.push_back({loop.dimension, loop.count * absorbed, TensorTile(tensor, inside),
+                     TensorTile(tensor, loop.through)});
   }
   Extents inner = kUnitExtents;
   std::vector<TreeLoop> innermost;
   for (int d = 0; d < kMaxDimensions; ++d) {
     if (counts[d] == 1 || !Indexes(indexed, d)) continue;
-    const int64_t inside = tensor.BoxWords(inner);
+    const TensorTile inside(tensor, inner);
     inner[d] = counts[d];
-    innermost.push_back({d, counts[d], inside, tensor.BoxWords(inner)});
+    innermost.push_back({d, counts[d], inside, TensorTile(tensor, inner)});
   }
   loops.insert(loops.begin(), innermost.begin(), innermost.end());
   return loops;
@@ -74,22 +74,22 @@ std::span<const TreeLoop> TakeLoops(const ResolvedRank& rank, bool from_inside,
   return taken;
 }
 
-/// Ranks without a loop lead to what the rank inside of them is, `below_words`.
-FiberRank RankOf(std::span<const TreeLoop> loops, const DataSpace& tensor, int64_t below_words) {
-  if (loops.empty()) return {1, below_words};
+/// Ranks without a loop lead to what the rank inside of them is, `below`.
+FiberRank RankOf(std::span<const TreeLoop> loops, const DataSpace& tensor,
+                 const TensorTile& below) {
+  if (loops.empty()) return {1, below};
   Extents counts = kUnitExtents;
   for (const TreeLoop& loop : loops) counts[loop.dimension] *= loop.count;
-  return {tensor.BoxWords(counts), loops.front().inside_words};
+  return {tensor.BoxWords(counts), loops.front().inside};
 }
 
-/// Expected metadata of one rank: `fibers` at most, each of which covers `tile_words`.
+/// Expected metadata of one rank: `fibers` at most, each of which covers the tile `covered`.
 RankMetadata CountRank(const ResolvedRank& rank, const FiberRank& shape,
-                       const DensityModel& density, double fibers, int64_t tile_words) {
+                       const NonemptyShare& nonempty, double fibers, const TensorTile& covered) {
   const auto coordinates = static_cast<double>(shape.fiber);
-  const auto nonempty_fibers = [&] { return fibers * (1 - density.EmptyProbability(tile_words)); };
+  const auto nonempty_fibers = [&] { return fibers * nonempty(covered); };
   // Nonempty coordinates of all fibers; fibers without any are among these means.
-  const double coordinates_there =
-      fibers * coordinates * (1 - density.EmptyProbability(shape.payload_words));
+  const double coordinates_there = fibers * coordinates * nonempty(shape.payload);
   switch (rank.format) {
     case RankFormat::kUncompressedBitmask:
       return {fibers * coordinates, fibers * coordinates};
@@ -110,15 +110,15 @@ Fibertree BuildFibertree(const SparseNest& nest, const DataSpace& tensor, int le
                          const ResolvedFormat& format, const Fibertree* child_tree) {
   Fibertree tree;
   if (!format.HasMetadata()) {
-    tree.ranks = {{tensor.BoxWords(nest.Tile(level)), 1}};
+    tree.ranks = {{tensor.BoxWords(nest.Tile(level)), TensorTile()}};
     return tree;
   }
-  int64_t below = tensor.BoxWords(nest.Tile(child));
-  const bool is_tiled = format.compressed && child_tree != nullptr && below > 1;
+  TensorTile below(tensor, nest.Tile(child));
+  const bool is_tiled = format.compressed && child_tree != nullptr && below.words > 1;
   if (is_tiled) {
     tree.ranks = child_tree->ranks;
   } else {
-    below = 1;
+    below = TensorTile();
   }
   const size_t inner = tree.ranks.size(), count = format.ranks.size();
   const std::vector<TreeLoop> all = LoopsOf(nest, tensor, level, child, !is_tiled);
@@ -136,28 +136,26 @@ Fibertree BuildFibertree(const SparseNest& nest, const DataSpace& tensor, int le
   tree.has_all_loops = loops.empty();
   for (size_t rank = inner; rank < count; ++rank) {
     tree.ranks.push_back(RankOf(taken[rank], tensor, below));
-    if (!taken[rank].empty()) below = taken[rank].back().through_words;
+    if (!taken[rank].empty()) below = taken[rank].back().through;
   }
   return tree;
 }
 
 std::vector<RankMetadata> MetadataOf(const ResolvedFormat& format, const Fibertree& tree,
-                                     const DensityModel& density, int64_t tile_words,
-                                     int64_t nonzeros) {
+                                     const TensorTile& tile, const NonemptyShare& nonempty) {
   const int count = static_cast<int>(tree.ranks.size());
   std::vector<RankMetadata> metadata(count);
   if (!format.HasMetadata()) return {};
-  const DensityModel inside = density.Given(tile_words, nonzeros);
   const int kept = format.inner_to_outer ? 0 : count - 1;  // though it has one coordinate only
   double fibers = 1;
-  int64_t covered = tile_words;
+  TensorTile covered = tile;
   for (int r = count - 1; r >= 0; --r) {
     const FiberRank& rank = tree.ranks[r];
     if (rank.fiber > 1 || r == kept) {
-      metadata[r] = CountRank(format.ranks[r], rank, inside, fibers, covered);
+      metadata[r] = CountRank(format.ranks[r], rank, nonempty, fibers, covered);
     }
     fibers *= static_cast<double>(rank.fiber);
-    covered = rank.payload_words;
+    covered = rank.payload;
   }
   // The payloads of the innermost rank are the data.
   const auto innermost = std::ranges::find_if(

@@ -3,10 +3,10 @@
 
 #pragma once
 
-#include <optional>
+#include <functional>
 #include <vector>
 
-#include "bayloom/mapspace/sparse/density.h"
+#include "bayloom/mapspace/sparse/density_model.h"
 #include "bayloom/mapspace/sparse/optimization.h"
 #include "bayloom/mapspace/sparse/sparse_nest.h"
 
@@ -28,11 +28,11 @@ struct ResolvedFormat {
   bool HasMetadata() const { return !ranks.empty(); }
 };
 
-/// One rank of the fibertree of a tile: fibers of `fiber` coordinates, each of which leads to
-/// `payload_words` words.
+/// One rank of the fibertree of a tile: fibers of `fiber` coordinates, each of which leads to a
+/// part of the tile.
 struct FiberRank {
   int64_t fiber = 1;
-  int64_t payload_words = 1;
+  TensorTile payload;
 };
 
 /// The ranks that the loops of a mapping make of a level's tile, innermost first.
@@ -56,10 +56,12 @@ struct RankMetadata {
   double payload = 0;
 };
 
-/// What the ranks of a tile of `tile_words` words hold if `nonzeros` of these are not 0.
+/// Of parts of a tile, the share that holds a nonzero.
+using NonemptyShare = std::function<double(const TensorTile& part)>;
+
+/// What the ranks of a tile hold if such shares of its parts are not empty.
 std::vector<RankMetadata> MetadataOf(const ResolvedFormat& format, const Fibertree& tree,
-                                     const DensityModel& density, int64_t tile_words,
-                                     int64_t nonzeros);
+                                     const TensorTile& tile, const NonemptyShare& nonempty);
 
 /// Bits that tell the coordinates of a fiber apart, for formats that do not say.
 int CoordinateBits(int64_t coordinates);

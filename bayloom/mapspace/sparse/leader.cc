@@ -90,7 +90,7 @@ int64_t Scaled(int64_t extent, double factor, int64_t bound) {
 
 }  // namespace
 
-int64_t LeaderTileWords(const LeaderQuery& query, int leader) {
+std::optional<TensorTile> LeaderTile(const LeaderQuery& query, int leader) {
   Access access = FindAccess(query);
   const DataSpace& tensor = query.problem.tensors[leader];
   const DimensionSet of_leader = tensor.Indexed();
@@ -100,7 +100,9 @@ int64_t LeaderTileWords(const LeaderQuery& query, int leader) {
   factors.fill(1);
   bool is_split = false;
   for (const SparseLoop* loop : access.split) {
-    if (access.in_space && is_split && Indexes(of_leader, loop->dimension)) return 0;
+    if (access.in_space && is_split && Indexes(of_leader, loop->dimension)) {
+      return std::nullopt;
+    }
     if (!Indexes(shared, loop->dimension)) continue;
     factors[loop->dimension] *= static_cast<double>(loop->count);
     iterations *= static_cast<double>(loop->count);
@@ -119,7 +121,7 @@ int64_t LeaderTileWords(const LeaderQuery& query, int leader) {
     int64_t& extent = tile[access.dimension];
     extent = Scaled(extent, together, query.problem.bounds[access.dimension]);
   }
-  return tensor.BoxWords(tile);
+  return TensorTile(tensor, tile);
 }
 
 }  // namespace bayloom::mapspace

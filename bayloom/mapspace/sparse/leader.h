@@ -3,6 +3,9 @@
 
 #pragma once
 
+#include <optional>
+
+#include "bayloom/mapspace/sparse/density_model.h"
 #include "bayloom/mapspace/sparse/sparse_nest.h"
 
 namespace bayloom::mapspace {
@@ -19,8 +22,8 @@ struct LeaderQuery {
   int64_t block_words;  ///< of that level: accesses move as much at least
 };
 
-/// Words of that tile; 0 if no tile of the leader decides it, because the leader would have to be
+/// That tile; nullopt if no tile of the leader decides it, because the leader would have to be
 /// walked in another order than the mapping's.
-int64_t LeaderTileWords(const LeaderQuery& query, int leader);
+std::optional<TensorTile> LeaderTile(const LeaderQuery& query, int leader);
 
 }  // namespace bayloom::mapspace

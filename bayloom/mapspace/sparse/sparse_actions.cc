@@ -102,7 +102,7 @@ void SparseModel::ApplySafs(const Mapping& mapping, int tensor, Draft& draft,
                             SparseEvaluation& sparse) const {
   const bool read_write = problem_.tensors[tensor].read_write;
   double outside = 0;  // ineffectual, as the level with a SAF outside of this one has found
-  bool any = false;
+  const Saf* innermost = nullptr;
   for (int l = architecture_.LevelCount() - 1; l >= 0; --l) {
     const Saf& saf = draft.safs[l][tensor];
     SparseTraffic& traffic = sparse.levels[l][tensor];
@@ -119,32 +119,40 @@ void SparseModel::ApplySafs(const Mapping& mapping, int tensor, Draft& draft,
       ApplyLocally(traffic, here, saf.kind == Saf::Kind::kGate, read_write, ranks_inside);
     }
     outside = saf.probability;
-    any = true;
+    innermost = &saf;
   }
-  if (!any || read_write) return;
+  if (innermost == nullptr || read_write) return;
+  // Of accesses to nonzeros another share may be ineffectual than of all multiplications.
+  if (innermost->kind != Saf::Kind::kSpatialSkip) outside = 1 - AllNonempty(innermost->conditions);
   Reduce(sparse.computes.actual, outside);
   draft.operand_has_saf[tensor] = true;
   draft.operand_empty[tensor] = outside;
+  draft.let_through.insert(draft.let_through.end(), innermost->conditions.begin(),
+                           innermost->conditions.end());
 }
 
 namespace {
-
-/// States of an operand when a multiplication comes up.
-struct OperandStates {
-  double nonzero = 1, zero = 0, missing = 0;
-};
 
 double Millionths(double probability) { return std::round(probability * 1e6) / 1e6; }
 
 }  // namespace
 
-void SparseModel::CountComputes(const Mapping& mapping, const Draft& draft,
-                                SparseEvaluation& sparse) const {
-  // The product of the operands' states: all there and not zero; none there at all; one at least
-  // not there; one at least zero.
-  double effectual = 1, none = 1, all_there = 1;
+std::vector<int> SparseModel::Operands() const {
+  std::vector<int> operands;
   for (int t = 0; t < problem_.TensorCount(); ++t) {
-    if (problem_.tensors[t].read_write) continue;
+    if (!problem_.tensors[t].read_write) operands.push_back(t);
+  }
+  return operands;
+}
+
+bool SparseModel::KnowsZeros(const Mapping& mapping, int tensor) const {
+  return levels_[HoldingLevel(mapping, 0, tensor)].formats[tensor].HasMetadata();
+}
+
+SparseModel::OperandStates SparseModel::EstimateStates(const Mapping& mapping,
+                                                       const Draft& draft) const {
+  OperandStates states;
+  for (const int t : Operands()) {
     // Of those multiplications that storage let through because of this operand.
     double nonempty = 1;
     for (int other = 0; other < problem_.TensorCount(); ++other) {
@@ -153,19 +161,55 @@ void SparseModel::CountComputes(const Mapping& mapping, const Draft& draft,
       }
     }
     const double density = Millionths(densities_[t].ExpectedOccupancy(1));
-    OperandStates states;
-    states.nonzero = nonempty > 0 ? std::min(1.0, density / nonempty) : 0;
-    const bool knows_zeros = levels_[HoldingLevel(mapping, 0, t)].formats[t].HasMetadata();
-    (knows_zeros ? states.missing : states.zero) = 1 - states.nonzero;
-    effectual *= states.nonzero;
-    none *= states.missing;
-    all_there *= 1 - states.missing;
+    const double nonzero = nonempty > 0 ? std::min(1.0, density / nonempty) : 0;
+    const double missing = KnowsZeros(mapping, t) ? 1 - nonzero : 0;
+    states.effectual *= nonzero;
+    states.none *= missing;
+    states.all_there *= 1 - missing;
+  }
+  return states;
+}
+
+SparseModel::OperandStates SparseModel::CountStates(const Mapping& mapping, const Draft& draft,
+                                                    int first, int second) const {
+  const double let_through = AllNonempty(draft.let_through);
+  if (let_through == 0) return {.effectual = 0, .none = 0, .all_there = 1};
+  const auto share = [&](std::initializer_list<int> nonzero) {
+    std::vector<Nonempty> conditions = draft.let_through;
+    for (const int t : nonzero) conditions.push_back({t, TensorTile()});
+    return AllNonempty(conditions) / let_through;
+  };
+  const double both = share({first, second});
+  const bool first_known = KnowsZeros(mapping, first), second_known = KnowsZeros(mapping, second);
+  OperandStates states{.effectual = both, .none = 0, .all_there = 1};
+  if (first_known && second_known) {
+    states.none = std::max(0.0, 1 - share({first}) - share({second}) + both);
+    states.all_there = both;
+  } else if (first_known || second_known) {
+    states.all_there = share({first_known ? first : second});
+  }
+  return states;
+}
+
+void SparseModel::CountComputes(const Mapping& mapping, const Draft& draft,
+                                SparseEvaluation& sparse) const {
+  const std::vector<int> operands = Operands();
+  OperandStates states;
+  if (operands.size() == 2 && densities_[operands[0]].pattern() != nullptr &&
+      densities_[operands[1]].pattern() != nullptr) {
+    states = CountStates(mapping, draft, operands[0], operands[1]);
+    if (draft.uses.empty()) {
+      sparse.computes.actual = sparse.computes.dense;
+      Reduce(sparse.computes.actual, 1 - AllNonempty(draft.let_through));
+    }
+  } else {
+    states = EstimateStates(mapping, draft);
   }
   const ComputeSparsity& does = architecture_.arithmetic.sparsity;
   const auto total = static_cast<double>(sparse.computes.actual);
   double gated = 0, skipped = 0;
-  const double unaligned = std::max(0.0, 1 - all_there - none);
-  const double zeros = std::max(0.0, all_there - effectual);
+  const double unaligned = std::max(0.0, 1 - states.all_there - states.none);
+  const double zeros = std::max(0.0, states.all_there - states.effectual);
   if (does.gates_zeros) gated += zeros;
   if (does.skips_unaligned) {
     skipped += unaligned;
@@ -176,7 +220,7 @@ void SparseModel::CountComputes(const Mapping& mapping, const Draft& draft,
   computes.gated = static_cast<int64_t>(std::floor(total * gated));
   computes.skipped = static_cast<int64_t>(std::floor(total * skipped));
   computes.actual -=
-      computes.gated + computes.skipped + static_cast<int64_t>(std::floor(total * none));
+      computes.gated + computes.skipped + static_cast<int64_t>(std::floor(total * states.none));
   if (!draft.uses.empty()) {
     double share = 0;
     for (const SpatialUse& use : draft.uses) share = std::max(share, use.share[0]);
@@ -187,7 +231,8 @@ void SparseModel::CountComputes(const Mapping& mapping, const Draft& draft,
       1, RoundedUp(static_cast<double>(computes.actual + computes.gated) / sparse.multipliers));
 }
 
-double SparseModel::BlockOverhead(int level, int tensor, const SparseTraffic& traffic) const {
+double SparseModel::BlockOverhead(int level, int tensor, const TensorTile& tile,
+                                  const SparseTraffic& traffic) const {
   const int64_t block = architecture_.levels[level].block_words;
   const auto words = static_cast<double>(block);
   constexpr int64_t kManyBlocks = 64;
@@ -197,20 +242,22 @@ double SparseModel::BlockOverhead(int level, int tensor, const SparseTraffic& tr
   }
   // A small compressed tile ends within a block.
   double blocks = 0, nonzeros = 0;
-  for (const OccupancyPoint& point : densities_[tensor].Occupancies(traffic.tile_words)) {
+  for (const OccupancyPoint& point : densities_[tensor].Occupancies(tile)) {
     blocks += point.probability * std::ceil(static_cast<double>(point.occupancy) / words);
     nonzeros += point.probability * static_cast<double>(point.occupancy);
   }
   return blocks * words / nonzeros;
 }
 
-void SparseModel::AddEnergy(const Mapping& mapping, SparseEvaluation& sparse) const {
+void SparseModel::AddEnergy(const Mapping& mapping, const SparseNest& nest,
+                            SparseEvaluation& sparse) const {
   for (int l = 0; l < architecture_.LevelCount(); ++l) {
     const StorageLevel& storage = architecture_.levels[l];
     for (int t = 0; t < problem_.TensorCount(); ++t) {
       if (!mapping.levels[l].Keeps(t)) continue;
       SparseTraffic& traffic = sparse.levels[l][t];
-      traffic.block_overhead = BlockOverhead(l, t, traffic);
+      traffic.block_overhead =
+          BlockOverhead(l, t, TensorTile(problem_.tensors[t], nest.Tile(l)), traffic);
       traffic.word_share = WordShare(l, t);
       double data = 0, metadata = 0;
       for (const AccessKind& kind : {kReads, kFills, kUpdates}) {

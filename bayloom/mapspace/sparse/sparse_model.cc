@@ -24,7 +24,7 @@ SparseModel::SparseModel(const Problem& problem, const Architecture& architectur
   Extents bounds = kUnitExtents;
   std::ranges::copy(problem.bounds, bounds.begin());
   for (const DataSpace& tensor : problem.tensors) {
-    densities_.emplace_back(tensor.density, tensor.BoxWords(bounds));
+    densities_.emplace_back(tensor, bounds);
   }
   Resolve(architecture);
 }
@@ -85,8 +85,8 @@ double SparseModel::WordShare(int level, int tensor) const {
   return bits == 0 ? 1 : static_cast<double>(bits) / architecture_.levels[level].word_bits;
 }
 
-int64_t SparseModel::OccupancyFor(int level, int tensor, int64_t tile_words) const {
-  return densities_[tensor].OccupancyFor(tile_words,
+int64_t SparseModel::OccupancyFor(int level, int tensor, const TensorTile& tile) const {
+  return densities_[tensor].OccupancyFor(tile,
                                          architecture_.levels[level].sparsity.fit_probability);
 }
 
@@ -136,8 +136,8 @@ Status SparseModel::CheckFit(const Mapping& mapping) const {
     for (int t = 0; t < problem_.TensorCount(); ++t) {
       if (!mapping.levels[l].Keeps(t)) continue;
       const ResolvedFormat& format = levels_[l].formats[t];
-      const int64_t tile = problem_.tensors[t].BoxWords(draft.nest.Tile(l));
-      const int64_t kept = format.compressed ? OccupancyFor(l, t, tile) : tile;
+      const TensorTile tile(problem_.tensors[t], draft.nest.Tile(l));
+      const int64_t kept = format.compressed ? OccupancyFor(l, t, tile) : tile.words;
       words += static_cast<double>(RoundedUp(static_cast<double>(kept) * WordShare(l, t)));
       if (!format.HasMetadata()) continue;
       if (!draft.trees[l][t].has_all_loops) {
@@ -145,7 +145,7 @@ Status SparseModel::CheckFit(const Mapping& mapping) const {
                                  problem_.tensors[t].name, storage.name)};
       }
       SparseTraffic traffic;
-      traffic.tile_words = tile;
+      traffic.tile_words = tile.words;
       CountMetadata(l, t, draft, false, traffic);
       bits += traffic.metadata_bits;
     }
@@ -179,7 +179,7 @@ SparseEvaluation SparseModel::Count(const Mapping& mapping, const Evaluation& de
   sparse.multipliers = static_cast<double>(dense.multipliers);
   for (int t = 0; t < problem_.TensorCount(); ++t) ApplySafs(mapping, t, draft, sparse);
   CountComputes(mapping, draft, sparse);
-  AddEnergy(mapping, sparse);
+  AddEnergy(mapping, draft.nest, sparse);
   return sparse;
 }
 

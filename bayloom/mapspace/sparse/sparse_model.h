@@ -4,11 +4,12 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <vector>
 
 #include "bayloom/base/result.h"
 #include "bayloom/mapspace/model.h"
-#include "bayloom/mapspace/sparse/density.h"
+#include "bayloom/mapspace/sparse/density_model.h"
 #include "bayloom/mapspace/sparse/sparse_evaluation.h"
 #include "bayloom/mapspace/sparse/spatial_skipping.h"
 
@@ -61,13 +62,21 @@ class SparseModel {
     std::vector<ResolvedFormat> formats;  ///< one for each tensor
     std::vector<Action> actions;
   };
+  /// That a tile of a tensor holds a nonzero.
+  struct Nonempty {
+    int tensor;
+    TensorTile tile;
+  };
   /// What a level does about accesses to a tensor.
   struct Saf {
     enum class Kind : uint8_t { kNone, kGate, kSkip, kSpatialSkip };
     Kind kind = Kind::kNone;
     double probability = 0;  ///< that an access is ineffectual
+    /// The tiles that an access has to do with are not empty; else it is ineffectual.
+    std::vector<Nonempty> conditions = {};
   };
   struct Draft;
+  struct OperandStates;
 
   void Resolve(const Architecture& architecture);
   ResolvedFormat ResolveFormat(const TensorFormat& format) const;
@@ -75,19 +84,38 @@ class SparseModel {
 
   void BuildTrees(const Mapping& mapping, Draft& draft) const;
   void CountOccupancies(const Mapping& mapping, Draft& draft, SparseEvaluation& sparse) const;
-  int64_t OccupancyFor(int level, int tensor, int64_t tile_words) const;
+  int64_t OccupancyFor(int level, int tensor, const TensorTile& tile) const;
   void CountMetadata(int level, int tensor, const Draft& draft, bool is_nonempty,
                      SparseTraffic& traffic) const;
+  /// Both add to what is expected, of tiles that are not empty if `nonempty` is the share of these,
+  /// and say what capacity has to allow for.
+  std::vector<RankMetadata> EstimateMetadata(int level, int tensor, const Fibertree& tree,
+                                             const TensorTile& tile, double nonempty,
+                                             SparseTraffic& traffic) const;
+  std::vector<RankMetadata> CountKnownMetadata(int level, int tensor, const Fibertree& tree,
+                                               const TensorTile& tile, double nonempty,
+                                               SparseTraffic& traffic) const;
   void FindSafs(const Mapping& mapping, const SparseEvaluation& sparse, Draft& draft) const;
   void FindSpatialUse(const Mapping& mapping, Draft& draft) const;
-  double Ineffectual(const Mapping& mapping, const Draft& draft, int level,
-                     const Option& option) const;
+  Saf MakeSaf(const Mapping& mapping, const Draft& draft, int level, const Option& option,
+              Saf::Kind kind) const;
+  /// The probability that all of these hold at a point of the iteration space: of two tensors of
+  /// which it is known where their nonzeros are it is counted, others are independent.
+  double AllNonempty(std::span<const Nonempty> conditions) const;
   void CompressAccesses(const Mapping& mapping, const Evaluation& dense,
                         SparseEvaluation& sparse) const;
   void ApplySafs(const Mapping& mapping, int tensor, Draft& draft, SparseEvaluation& sparse) const;
+  std::vector<int> Operands() const;
+  /// Whether the innermost level that keeps the tensor knows where its zeros are.
+  bool KnowsZeros(const Mapping& mapping, int tensor) const;
+  OperandStates EstimateStates(const Mapping& mapping, const Draft& draft) const;
+  /// The same of two operands of which it is known where their nonzeros are.
+  OperandStates CountStates(const Mapping& mapping, const Draft& draft, int first,
+                            int second) const;
   void CountComputes(const Mapping& mapping, const Draft& draft, SparseEvaluation& sparse) const;
-  void AddEnergy(const Mapping& mapping, SparseEvaluation& sparse) const;
-  double BlockOverhead(int level, int tensor, const SparseTraffic& traffic) const;
+  void AddEnergy(const Mapping& mapping, const SparseNest& nest, SparseEvaluation& sparse) const;
+  double BlockOverhead(int level, int tensor, const TensorTile& tile,
+                       const SparseTraffic& traffic) const;
   int64_t CyclesOf(int level, const Evaluation& dense, const SparseEvaluation& sparse) const;
   Status CheckSpread(const Mapping& mapping, const Draft& draft) const;
 

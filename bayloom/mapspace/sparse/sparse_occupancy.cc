@@ -29,8 +29,8 @@ int RowBits(int bits, int64_t width) {
 }
 
 /// At least so much that means over tiles which are not empty are numbers.
-double NonemptyProbability(const DensityModel& density, int64_t tile_words) {
-  return std::max(1e-12, 1 - density.EmptyProbability(tile_words));
+double NonemptyProbability(const DensityModel& density, const TensorTile& tile) {
+  return std::max(1e-12, 1 - density.EmptyProbability(tile));
 }
 
 int64_t MetadataBits(const SparseTraffic& traffic) {
@@ -44,26 +44,56 @@ int64_t MetadataBits(const SparseTraffic& traffic) {
 
 }  // namespace
 
-void SparseModel::CountMetadata(int level, int tensor, const Draft& draft, bool is_nonempty,
-                                SparseTraffic& traffic) const {
-  const ResolvedFormat& format = levels_[level].formats[tensor];
-  const Fibertree& tree = draft.trees[level][tensor];
+std::vector<RankMetadata> SparseModel::EstimateMetadata(int level, int tensor,
+                                                        const Fibertree& tree,
+                                                        const TensorTile& tile, double nonempty,
+                                                        SparseTraffic& traffic) const {
   const DensityModel& density = densities_[tensor];
-  const LevelSparsity& storage = architecture_.levels[level].sparsity;
   const auto metadata_of = [&](int64_t nonzeros) {
-    return MetadataOf(format, tree, density, traffic.tile_words, nonzeros);
+    const DensityModel inside = density.Given(tile.words, nonzeros);
+    return MetadataOf(levels_[level].formats[tensor], tree, tile, [&](const TensorTile& part) {
+      return 1 - inside.EmptyProbability(part.words);
+    });
   };
-  traffic.ranks.resize(format.ranks.size());
-  const double nonempty = is_nonempty ? NonemptyProbability(density, traffic.tile_words) : 1;
-  for (const OccupancyPoint& point : density.Occupancies(traffic.tile_words)) {
-    if (is_nonempty && point.occupancy == 0) continue;
+  for (const OccupancyPoint& point : density.Occupancies(tile)) {
+    if (nonempty < 1 && point.occupancy == 0) continue;
     const std::vector<RankMetadata> metadata = metadata_of(point.occupancy);
     for (size_t r = 0; r < metadata.size(); ++r) {
       AddScaled(metadata[r], point.probability / nonempty, traffic.ranks[r].expected);
     }
   }
+  return metadata_of(OccupancyFor(level, tensor, tile));
+}
+
+std::vector<RankMetadata> SparseModel::CountKnownMetadata(int level, int tensor,
+                                                          const Fibertree& tree,
+                                                          const TensorTile& tile, double nonempty,
+                                                          SparseTraffic& traffic) const {
+  const NonzeroPattern& pattern = *densities_[tensor].pattern();
+  const ResolvedFormat& format = levels_[level].formats[tensor];
+  const std::vector<RankMetadata> expected =
+      MetadataOf(format, tree, tile, [&](const TensorTile& part) {
+        return pattern.NonemptyParts(tile.extents, part.extents)->mean / nonempty;
+      });
+  for (size_t r = 0; r < expected.size(); ++r) traffic.ranks[r].expected = expected[r];
+  const double fits = architecture_.levels[level].sparsity.fit_probability;
+  return MetadataOf(format, tree, tile, [&](const TensorTile& part) {
+    return pattern.NonemptyParts(tile.extents, part.extents)->At(fits);
+  });
+}
+
+void SparseModel::CountMetadata(int level, int tensor, const Draft& draft, bool is_nonempty,
+                                SparseTraffic& traffic) const {
+  const ResolvedFormat& format = levels_[level].formats[tensor];
+  const Fibertree& tree = draft.trees[level][tensor];
+  const TensorTile tile(problem_.tensors[tensor], draft.nest.Tile(level));
+  const LevelSparsity& storage = architecture_.levels[level].sparsity;
+  traffic.ranks.resize(format.ranks.size());
+  const double nonempty = is_nonempty ? NonemptyProbability(densities_[tensor], tile) : 1;
   const std::vector<RankMetadata> most =
-      metadata_of(OccupancyFor(level, tensor, traffic.tile_words));
+      densities_[tensor].pattern() != nullptr
+          ? CountKnownMetadata(level, tensor, tree, tile, nonempty, traffic)
+          : EstimateMetadata(level, tensor, tree, tile, nonempty, traffic);
   for (size_t r = 0; r < traffic.ranks.size(); ++r) {
     RankTraffic& rank = traffic.ranks[r];
     const ResolvedRank& spec = format.ranks[r];
@@ -90,38 +120,79 @@ void SparseModel::CountOccupancies(const Mapping& mapping, Draft& draft,
     for (int l = 0; l < architecture_.LevelCount(); ++l) {
       if (!mapping.levels[l].Keeps(t)) continue;
       SparseTraffic& traffic = sparse.levels[l][t];
-      traffic.tile_words = problem_.tensors[t].BoxWords(draft.nest.Tile(l));
-      traffic.occupancy = levels_[l].formats[t].compressed ? OccupancyFor(l, t, traffic.tile_words)
-                                                           : traffic.tile_words;
+      const TensorTile tile(problem_.tensors[t], draft.nest.Tile(l));
+      traffic.tile_words = tile.words;
+      traffic.occupancy = levels_[l].formats[t].compressed ? OccupancyFor(l, t, tile) : tile.words;
       const Fanout& all = draft.nest.Instances(l + 1);
       traffic.instances = static_cast<double>(all.x * all.y);
       // A level outside that knows of empty tiles does not send them.
       const int parent = ParentLevel(mapping, l, t);
       const bool is_nonempty = parent >= 0 && levels_[parent].formats[t].HasMetadata() &&
-                               density.MinOccupancy(traffic.tile_words) == 0;
-      const double nonempty = is_nonempty ? NonemptyProbability(density, traffic.tile_words) : 1;
+                               density.MinOccupancy(tile) == 0;
+      const double nonempty = is_nonempty ? NonemptyProbability(density, tile) : 1;
       traffic.instances *= draft.uses.empty() ? nonempty : draft.uses[t].share[l + 1];
-      traffic.density = std::min(1.0, density.ExpectedOccupancy(traffic.tile_words) /
-                                          (static_cast<double>(traffic.tile_words) * nonempty));
+      traffic.density = std::min(
+          1.0, density.ExpectedOccupancy(tile) / (static_cast<double>(tile.words) * nonempty));
       if (levels_[l].formats[t].HasMetadata()) CountMetadata(l, t, draft, is_nonempty, traffic);
     }
   }
 }
 
-double SparseModel::Ineffectual(const Mapping& mapping, const Draft& draft, int level,
-                                const Option& option) const {
+double SparseModel::AllNonempty(std::span<const Nonempty> conditions) const {
+  // Of several tiles of a tensor that lie within each other the smallest says all.
+  std::vector<Nonempty> distinct;
+  for (const Nonempty& condition : conditions) {
+    const auto same = std::ranges::find(distinct, condition.tensor, &Nonempty::tensor);
+    if (same == distinct.end()) {
+      distinct.push_back(condition);
+    } else if (condition.tile.words < same->tile.words) {
+      same->tile = condition.tile;
+    }
+  }
+  double probability = 1;
+  std::vector<Nonempty> known;
+  for (const Nonempty& condition : distinct) {
+    if (densities_[condition.tensor].pattern() != nullptr) {
+      known.push_back(condition);
+    } else {
+      probability *= 1 - densities_[condition.tensor].EmptyProbability(condition.tile);
+    }
+  }
+  if (known.size() >= 2) {
+    const NonzeroPattern& first = *densities_[known[0].tensor].pattern();
+    probability *= first.NonemptyTogether(
+        known[0].tile.extents, *densities_[known[1].tensor].pattern(), known[1].tile.extents);
+    known.erase(known.begin(), known.begin() + 2);
+  }
+  for (const Nonempty& condition : known) {
+    probability *= 1 - densities_[condition.tensor].EmptyProbability(condition.tile);
+  }
+  return probability;
+}
+
+SparseModel::Saf SparseModel::MakeSaf(const Mapping& mapping, const Draft& draft, int level,
+                                      const Option& option, Saf::Kind kind) const {
   const LeaderQuery query{.mapping = mapping,
                           .nest = draft.nest,
                           .problem = problem_,
                           .follower = option.follower,
                           .level = level,
                           .block_words = architecture_.levels[level].block_words};
-  double effectual = 1;
+  Saf saf{.kind = kind};
   for (const int leader : option.leaders) {
-    const int64_t words = LeaderTileWords(query, leader);
-    if (words > 0) effectual *= 1 - densities_[leader].EmptyProbability(words);
+    if (const auto tile = LeaderTile(query, leader)) saf.conditions.push_back({leader, *tile});
   }
-  return 1 - effectual;
+  double effectual = AllNonempty(saf.conditions);
+  if (levels_[level].formats[option.follower].HasMetadata() &&
+      densities_[option.follower].pattern() != nullptr) {
+    // Of accesses to words that are there: those are where the follower is not zero.
+    const double there = 1 - densities_[option.follower].EmptyProbability(TensorTile());
+    std::vector<Nonempty> all = saf.conditions;
+    all.push_back({option.follower, TensorTile()});
+    effectual = AllNonempty(all) / there;
+  }
+  saf.probability = 1 - effectual;
+  return saf;
 }
 
 void SparseModel::FindSafs(const Mapping& mapping, const SparseEvaluation& sparse,
@@ -130,8 +201,9 @@ void SparseModel::FindSafs(const Mapping& mapping, const SparseEvaluation& spars
     for (const Action& action : levels_[l].actions) {
       if (action.kind == ActionOptimization::Kind::kSpatialSkipping) {
         for (const Option& option : action.options) {
-          draft.safs[l][option.follower] = {Saf::Kind::kSpatialSkip,
-                                            1 - draft.uses[option.follower].share[l]};
+          draft.safs[l][option.follower] = {
+              .kind = Saf::Kind::kSpatialSkip,
+              .probability = 1 - draft.uses[option.follower].share[l]};
         }
         continue;
       }
@@ -142,26 +214,26 @@ void SparseModel::FindSafs(const Mapping& mapping, const SparseEvaluation& spars
       for (const Option& option : action.options) {
         const int at = HoldingLevel(mapping, l, option.follower);
         const SparseTraffic& traffic = sparse.levels[at][option.follower];
-        const double probability = Ineffectual(mapping, draft, at, option);
+        Saf saf = MakeSaf(
+            mapping, draft, at, option,
+            action.kind == ActionOptimization::Kind::kGating ? Saf::Kind::kGate : Saf::Kind::kSkip);
         double words = traffic.density * static_cast<double>(traffic.tile_words);
         for (const RankTraffic& rank : traffic.ranks) {
           words += (rank.expected.metadata * rank.metadata_bits +
                     rank.expected.payload * rank.payload_bits) /
                    architecture_.levels[at].word_bits;
         }
-        const double savings = words * probability * architecture_.levels[at].access_energy_pj /
+        const double savings = words * saf.probability * architecture_.levels[at].access_energy_pj /
                                static_cast<double>(architecture_.levels[at].block_words);
         if (savings < best_savings) continue;
         best_savings = savings;
         best_level = at;
         follower = option.follower;
-        best = {
-            action.kind == ActionOptimization::Kind::kGating ? Saf::Kind::kGate : Saf::Kind::kSkip,
-            probability};
+        best = std::move(saf);
       }
       if (best_level < 0) continue;
       Saf& saf = draft.safs[best_level][follower];
-      if (saf.kind == Saf::Kind::kNone || saf.probability < best.probability) saf = best;
+      if (saf.kind == Saf::Kind::kNone || saf.probability < best.probability) saf = std::move(best);
     }
   }
 }

@@ -8,8 +8,11 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <optional>
 #include <utility>
+
+#include "bayloom/mapspace/sparse/nonzeros.h"
 
 namespace bayloom::mapspace {
 namespace {
@@ -124,25 +127,55 @@ ActionOptimization ReadAction(const yaml::YamlValue& value) {
 
 }  // namespace
 
-Density ReadDensity(const yaml::YamlValue& value) {
-  std::string distribution = "fixed-structured";
-  double fraction = 1;
-  int64_t whole_words = 0;
-  if (value.IsMap()) {
-    value.AllowOnly({"distribution", "density", "whole-words"});
-    distribution = value.At("distribution").Text();
-    fraction = value.At("density").Real();
-    if (const auto words = value.Find("whole-words")) whole_words = words->IntAtLeast(1);
-  } else if (const std::string text = value.Text(); text.find(':') != std::string::npos) {
-    return yaml::WithPlace(value, [&] { return ParseDensity(text); });
-  } else {
-    fraction = value.Real();
+namespace {
+
+/// `density:` with a distribution that takes a fraction.
+Density ReadFraction(const yaml::YamlValue& value, const std::string& distribution) {
+  value.AllowOnly({"distribution", "density", "whole-words"});
+  const double fraction = value.At("density").Real();
+  Density density = yaml::WithPlace(value, [&] { return MakeDensity(distribution, fraction); });
+  const auto words = value.Find("whole-words");
+  if (words && density.kind == Density::Kind::kHypergeometric) {
+    density.whole_words = words->IntAtLeast(1);
   }
-  return yaml::WithPlace(value, [&] {
-    Density density = MakeDensity(distribution, fraction);
-    if (density.kind == Density::Kind::kHypergeometric) density.whole_words = whole_words;
-    return density;
-  });
+  return density;
+}
+
+Density ReadBand(const yaml::YamlValue& value) {
+  value.AllowOnly({"distribution", "band_width", "band-width"});
+  const auto width = value.FindAny({"band_width", "band-width"});
+  return BandedDensity(width ? width->IntWithin(0, kMaxKnownWords) : 0);
+}
+
+Density ReadRecorded(const yaml::YamlValue& value) {
+  value.AllowOnly({"distribution", "data_file_path", "data-file-path", "digest"});
+  const auto digest = value.Find("digest");
+  uint64_t expected = 0;
+  if (digest) {
+    const std::string text = digest->Text();
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), expected, 16);
+    if (error != std::errc() || end != text.data() + text.size()) {
+      digest->Fail("expected a hexadecimal number");
+    }
+  }
+  const std::string file = value.AtAny({"data_file_path", "data-file-path"}).Text();
+  return yaml::WithPlace(value, [&] { return RecordedDensity(file, expected); });
+}
+
+}  // namespace
+
+Density ReadDensity(const yaml::YamlValue& value) {
+  if (value.IsMap()) {
+    const std::string distribution = value.At("distribution").Text();
+    if (distribution == "banded" || distribution == "diagonal") return ReadBand(value);
+    if (distribution == "real-data" || distribution == "real_data") return ReadRecorded(value);
+    return ReadFraction(value, distribution);
+  }
+  if (const std::string text = value.Text(); text.find(':') != std::string::npos) {
+    return yaml::WithPlace(value, [&] { return ParseDensity(text); });
+  }
+  const double fraction = value.Real();
+  return yaml::WithPlace(value, [&] { return MakeDensity("fixed-structured", fraction); });
 }
 
 void ReadLevelOptimizations(const yaml::YamlValue& target, LevelSparsity& sparsity) {

@@ -39,13 +39,13 @@ Left LeftBy(const Mapping& mapping, const SparseNest& nest, const Problem& probl
     if (!to_multipliers && Indexes(of_follower, loop.dimension)) {
       WidenByStationaryLoops(mapping, nest, of_follower, leader.level, follower, tile);
     }
-    const int64_t element = tensor.BoxWords(tile);
+    const TensorTile element(tensor, tile);
     if (!left.any) left.share = 1 - density.EmptyProbability(element);
     left.any = true;
     tile[loop.dimension] *= loop.count;
-    const int64_t fiber = tensor.BoxWords(tile);
+    const TensorTile fiber(tensor, tile);
     const int64_t nonempty =
-        std::min(std::max<int64_t>(1, fiber / element), density.MaxOccupancy(fiber));
+        std::min(std::max<int64_t>(1, fiber.words / element.words), density.MaxOccupancy(fiber));
     (loop.along_y ? left.y : left.x) *=
         static_cast<double>(nonempty) / static_cast<double>(loop.count);
   }

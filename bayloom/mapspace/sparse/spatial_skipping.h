@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "bayloom/mapspace/sparse/density.h"
+#include "bayloom/mapspace/sparse/density_model.h"
 #include "bayloom/mapspace/sparse/sparse_nest.h"
 
 namespace bayloom::mapspace {

@@ -22,6 +22,15 @@ struct SparseModel::Draft {
   /// ineffectual; 0: no level has one.
   std::array<double, kMaxTensors> operand_empty = {};
   std::array<bool, kMaxTensors> operand_has_saf = {};
+  /// Those of all these levels: what holds for multiplications that storage lets through.
+  std::vector<Nonempty> let_through;
+};
+
+/// Of multiplications that storage lets through, the shares by the states of their operands.
+struct SparseModel::OperandStates {
+  double effectual = 1;  ///< all there and not zero
+  double none = 1;       ///< none is there
+  double all_there = 1;  ///< zeros that are there among them
 };
 
 }  // namespace bayloom::mapspace

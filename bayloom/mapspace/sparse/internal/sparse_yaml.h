@@ -14,8 +14,9 @@ namespace bayloom::mapspace {
 // Timeloop's files of sparse tensors, its spellings with '-' and with '_'. All readers throw
 // InputError with the place.
 
-/// A tensor's density: a map of `distribution` and `density`, a number (fixed-structured, as
-/// Timeloop takes it), or "2:4".
+/// A tensor's density: a map of `distribution` and `density`, `band_width` (of "banded") or
+/// `data_file_path` (of "real-data"; the file is not read yet), a number (fixed-structured, as
+/// Timeloop takes it), or what ParseDensity takes, such as "2:4".
 Density ReadDensity(const yaml::YamlValue& value);
 
 /// What one level or the multipliers do about zeros: `representation_format`,
