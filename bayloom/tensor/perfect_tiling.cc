@@ -71,6 +71,25 @@ void DealPrime(const base::PrimePower& power, base::RandomStream& random,
   }
 }
 
+int64_t LargestDivisorUpTo(int64_t limit, int64_t n) {
+  int64_t largest = 1;
+  for (int64_t divisor : DivisorsOf(n)) {
+    if (divisor <= limit) largest = divisor;
+  }
+  return largest;
+}
+
+/// The inner factors while they divide the extent; one that does not takes all that remains.
+std::vector<int64_t> FitFactors(int64_t extent, std::vector<int64_t> factors) {
+  int64_t left = extent;
+  for (size_t i = factors.size() - 1; i > 0; --i) {
+    if (factors[i] < 1 || left % factors[i] != 0) factors[i] = left;
+    left /= factors[i];
+  }
+  factors[0] = left;
+  return factors;
+}
+
 }  // namespace
 
 const std::vector<std::vector<int64_t>>& PerfectTilings(int64_t extent, int parts,
@@ -111,13 +130,14 @@ std::optional<std::vector<int64_t>> SamplePerfectTiling(int64_t extent, int part
   return factors;
 }
 
-std::vector<int64_t> RepairTiling(int64_t extent, std::vector<int64_t> factors) {
-  int64_t left = extent;
-  for (size_t i = factors.size() - 1; i > 0; --i) {
-    if (factors[i] < 1 || left % factors[i] != 0) factors[i] = left;
-    left /= factors[i];
-  }
-  factors[0] = left;
+std::vector<int64_t> RepairTiling(int64_t extent, const std::vector<int64_t>& wanted,
+                                  int64_t max_innermost) {
+  std::vector<int64_t> factors = FitFactors(extent, wanted);
+  if (factors == wanted || factors.back() <= max_innermost || factors.size() == 1) return factors;
+  const int64_t innermost = LargestDivisorUpTo(max_innermost, extent);
+  factors.assign(wanted.begin(), wanted.end() - 1);
+  factors = FitFactors(extent / innermost, std::move(factors));
+  factors.push_back(innermost);
   return factors;
 }
 

@@ -59,7 +59,7 @@ Result<Schedule::Effect> Schedule::ExecuteSampleTile(const Instruction& instruct
   const auto parts = static_cast<int>(instruction.attributes[0]);
   const int64_t max_innermost = instruction.attributes[1];
   std::optional<std::vector<int64_t>> tile =
-      decision != nullptr ? RepairTiling(extent, decision->values)
+      decision != nullptr ? RepairTiling(extent, decision->values, max_innermost)
                           : SamplePerfectTiling(extent, parts, max_innermost, random_);
   if (!tile) {
     return Error{

@@ -88,10 +88,11 @@ struct Instruction {
 /// The history of a schedule: instructions with the decisions of the sampling ones.
 ///
 /// A trace without decisions is a design space; with all of them, a candidate. Replaying keeps
-/// a candidate meaningful when an earlier decision changes: a perfect tile keeps its inner
-/// factors while they divide the extent (one that does not divide takes all that remains) and
-/// derives the outermost; a categorical index is clamped; a compute location that is illegal
-/// becomes the next legal one outwards, in the end root.
+/// a candidate meaningful when an earlier decision changes: a perfect tile whose factors multiply
+/// to the extent stays; another keeps its inner factors while they divide the extent (one that does
+/// not divide takes all that remains) and derives the outermost, and an innermost factor that would
+/// exceed its maximum is the largest divisor within it; a categorical index is clamped; a compute
+/// location that is illegal becomes the next legal one outwards, in the end root.
 ///
 /// Copies share the instructions: a candidate costs no more than its decisions.
 class Trace {
@@ -148,7 +149,10 @@ int64_t CountPerfectTilings(int64_t extent, int parts, int64_t max_innermost);
 std::optional<std::vector<int64_t>> SamplePerfectTiling(int64_t extent, int parts,
                                                         int64_t max_innermost,
                                                         base::RandomStream& random);
-/// The factorization of `extent` nearest to a decision made for another one, by the rule above.
-std::vector<int64_t> RepairTiling(int64_t extent, std::vector<int64_t> factors);
+/// The factorization of `extent` nearest to a decision made for another one, by the rule of Trace:
+/// its last factor is at most max_innermost, unless `wanted` is a factorization of `extent` itself
+/// or has one part.
+std::vector<int64_t> RepairTiling(int64_t extent, const std::vector<int64_t>& wanted,
+                                  int64_t max_innermost);
 
 }  // namespace bayloom::tensor

@@ -44,7 +44,7 @@ std::vector<int64_t> AdaptTile(const tensor::Decision& tile, int64_t extent,
                                int64_t max_innermost) {
   const auto parts = static_cast<int>(tile.values.size());
   if (tensor::CountPerfectTilings(extent, parts, max_innermost) > kMaxTilings) {
-    return tensor::RepairTiling(extent, tile.values);
+    return tensor::RepairTiling(extent, tile.values, max_innermost);
   }
   std::vector<double> wanted;
   for (int64_t factor : tile.values) {

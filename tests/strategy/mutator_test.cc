@@ -12,6 +12,9 @@
 #include <vector>
 
 #include "tests/strategy/search_fixture.h"
+#include "tests/tensor/pooled_convolutions.h"
+#include "tests/tensor/product_chains.h"
+#include "tests/tensor/window_chains.h"
 
 namespace bayloom::strategy {
 namespace {
@@ -173,6 +176,93 @@ TEST(MutatorTest, MutatedLocationsAreReplayedAsDecided) {
     ++mutated;
   }
   EXPECT_GT(mutated, 10);
+}
+
+/// Tiles whose innermost factor exceeds its maximum.
+int TilesBeyondTheirMaximum(const tensor::Trace& trace) {
+  int count = 0;
+  for (int step : trace.SamplingSteps()) {
+    const tensor::Instruction& instruction = trace.instructions()[step];
+    if (instruction.kind != tensor::InstructionKind::kSamplePerfectTile) continue;
+    count += trace.decisions()[step]->values.back() > instruction.attributes[1];
+  }
+  return count;
+}
+
+struct RepairCounts {
+  int children = 0;
+  int repaired = 0;  ///< of these: with more decisions changed than the mutated one
+};
+
+/// Chains of mutations, each of the program before: no tile exceeds its maximum.
+RepairCounts CheckMutationsKeepMaxima(const tensor::Workload& workload) {
+  const sketch::SpaceGenerator generator(workload, SimulatedTarget());
+  const std::vector<WeightedMutator> mutators = MutatorsFor(generator);
+  std::vector<double> weights;
+  for (const WeightedMutator& m : mutators) weights.push_back(m.weight);
+  base::RandomStream random(11);
+  RepairCounts counts;
+  for (int space = 0; space < static_cast<int>(generator.spaces().size()); ++space) {
+    Result<sketch::Candidate> parent = generator.Sample(space, random.Fork());
+    for (int i = 0; i < 400 && parent; ++i) {
+      const std::optional<tensor::Trace> trace =
+          mutators[random.Weighted(weights)].mutator->Mutate(*parent, random);
+      if (!trace) continue;
+      Result<sketch::Candidate> child = generator.Replay(space, *trace, random.Fork());
+      if (!child) continue;
+      EXPECT_EQ(TilesBeyondTheirMaximum(child->trace), 0) << child->trace.Print();
+      ++counts.children;
+      counts.repaired += !ChangedSteps(*trace, child->trace).empty();
+      parent = std::move(child);
+    }
+  }
+  return counts;
+}
+
+TEST(MutatorTest, RepairedTilesKeepTheirMaxima) {
+  // Extents with many divisors: a tile that is mutated changes the extents of those within it.
+  const std::vector<tensor::Workload> dependent = {
+      testing::WindowChainWorkload({.height = 12, .width = 48}),
+      testing::WindowChainWorkload({.height = 9, .width = 62, .pad = 0, .pools = true}),
+      testing::PooledConvolutionWorkload({.height = 48, .width = 46, .filters = 240}),
+      testing::ProductChainWorkload(/*rows=*/84)};
+  for (const tensor::Workload& workload : dependent) {
+    SCOPED_TRACE(workload.name);
+    EXPECT_GT(CheckMutationsKeepMaxima(workload).repaired, 20);
+  }
+  const std::vector<tensor::Workload> others = {ConvolutionWorkload(),
+                                                tensor::MatmulWorkload(24, 60, 36),
+                                                tensor::MatmulWorkload(197, 48, 64)};
+  for (const tensor::Workload& workload : others) {
+    SCOPED_TRACE(workload.name);
+    EXPECT_GT(CheckMutationsKeepMaxima(workload).children, 200);
+  }
+}
+
+/// A program that was measured when repair knew no maxima is replayed as it was.
+TEST(MutatorTest, RecordedTilesBeyondTheirMaximumAreReplayedAsTheyWere) {
+  const tensor::Workload workload = testing::WindowChainWorkload({.height = 12, .width = 46});
+  const sketch::SpaceGenerator generator(workload, SimulatedTarget());
+  base::RandomStream random(2);
+  int beyond = 0;
+  for (int i = 0; i < 60; ++i) {
+    const Result<sketch::Candidate> candidate = generator.Sample(0, random.Fork());
+    ASSERT_TRUE(candidate);
+    for (int step : candidate->trace.SamplingSteps()) {
+      const tensor::Instruction& instruction = candidate->trace.instructions()[step];
+      if (instruction.kind != tensor::InstructionKind::kSamplePerfectTile) continue;
+      const std::vector<int64_t>& tile = candidate->trace.decisions()[step]->values;
+      std::vector<int64_t> whole(tile.size(), 1);
+      whole.back() = std::accumulate(tile.begin(), tile.end(), int64_t{1}, std::multiplies<>());
+      if (whole.back() <= instruction.attributes[1]) continue;
+      const tensor::Trace recorded = candidate->trace.WithDecision(step, {whole});
+      const Result<sketch::Candidate> replayed = generator.Replay(0, recorded, random.Fork());
+      if (!replayed) continue;
+      EXPECT_EQ(replayed->trace.decisions()[step]->values, whole);
+      ++beyond;
+    }
+  }
+  EXPECT_GT(beyond, 0);
 }
 
 }  // namespace

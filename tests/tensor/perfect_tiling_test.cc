@@ -80,11 +80,41 @@ TEST(PerfectTilingTest, NothingToSample) {
 }
 
 TEST(PerfectTilingTest, RepairKeepsInnerFactorsWhileTheyDivide) {
-  EXPECT_THAT(RepairTiling(48, {2, 3, 4}), ElementsAre(4, 3, 4));
-  EXPECT_THAT(RepairTiling(20, {1, 3, 4}), ElementsAre(1, 5, 4));   // 3 takes the rest
-  EXPECT_THAT(RepairTiling(20, {7, 2, 3}), ElementsAre(1, 1, 20));  // 3 takes all
-  EXPECT_THAT(RepairTiling(20, {1, 0, 4}), ElementsAre(1, 5, 4));
-  EXPECT_THAT(RepairTiling(20, {9}), ElementsAre(20));
+  EXPECT_THAT(RepairTiling(48, {2, 3, 4}, 64), ElementsAre(4, 3, 4));
+  EXPECT_THAT(RepairTiling(20, {1, 3, 4}, 64), ElementsAre(1, 5, 4));   // 3 takes the rest
+  EXPECT_THAT(RepairTiling(20, {7, 2, 3}, 64), ElementsAre(1, 1, 20));  // 3 takes all
+  EXPECT_THAT(RepairTiling(20, {1, 0, 4}, 64), ElementsAre(1, 5, 4));
+  EXPECT_THAT(RepairTiling(20, {9}, 64), ElementsAre(20));
+}
+
+TEST(PerfectTilingTest, RepairKeepsTheInnermostFactorWithinItsMaximum) {
+  EXPECT_THAT(RepairTiling(23, {7, 2}, 16), ElementsAre(23, 1));
+  EXPECT_THAT(RepairTiling(46, {7, 4}, 16), ElementsAre(23, 2));
+  EXPECT_THAT(RepairTiling(48, {1, 2, 5}, 16), ElementsAre(1, 3, 16));  // 2 does not divide 3
+  EXPECT_THAT(RepairTiling(96, {1, 2, 5}, 16), ElementsAre(3, 2, 16));
+  EXPECT_THAT(RepairTiling(69, {2, 23}, 16), ElementsAre(23, 3));  // a factor beyond it, elsewhere
+  EXPECT_THAT(RepairTiling(23, {9}, 16), ElementsAre(23));         // one part is all there is
+}
+
+/// Traces of programs that were measured are replayed as they are.
+TEST(PerfectTilingTest, RepairChangesNothingThatFits) {
+  EXPECT_THAT(RepairTiling(23, {1, 23}, 16), ElementsAre(1, 23));
+  for (int64_t extent : {1, 12, 30, 64, 97}) {
+    for (const Tiling& tiling : PerfectTilings(extent, 3, extent)) {
+      EXPECT_EQ(RepairTiling(extent, tiling, 4), tiling);
+    }
+  }
+}
+
+TEST(PerfectTilingTest, WhatIsRepairedIsALegalTilingOfTheExtent) {
+  base::RandomStream random(7);
+  for (int i = 0; i < 2000; ++i) {
+    const int64_t extent = 1 + random.UniformInt(300), limit = 1 + random.UniformInt(32);
+    const int parts = 2 + static_cast<int>(random.UniformInt(3));
+    const Tiling wanted = *SamplePerfectTiling(1 + random.UniformInt(300), parts, limit, random);
+    const Tiling repaired = RepairTiling(extent, wanted, limit);
+    EXPECT_THAT(PerfectTilings(extent, parts, limit), ::testing::Contains(repaired));
+  }
 }
 
 }  // namespace
