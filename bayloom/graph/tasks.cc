@@ -17,7 +17,7 @@
 #include "bayloom/graph/internal/evaluate.h"
 #include "bayloom/graph/internal/fusion.h"
 #include "bayloom/graph/internal/passes/rewriting.h"
-#include "bayloom/sketch/pooled_convolution.h"
+#include "bayloom/sketch/rows_for_pool.h"
 #include "bayloom/sketch/window_chain.h"
 #include "bayloom/tensor/program.h"
 

@@ -16,7 +16,6 @@ namespace {
 
 using tensor::BlockVar;
 using tensor::LoopVar;
-using tensor::ValueVar;
 using Loops = std::vector<LoopVar>;
 
 constexpr int64_t kMaxBlockRows = 256;
@@ -172,12 +171,6 @@ class ChainScheduler {
     return Loops(all->end() - static_cast<int64_t>(own), all->end());
   }
 
-  Result<Loops> Tile(LoopVar loop, int parts, int64_t max_innermost) {
-    Result<std::vector<ValueVar>> tile = schedule_.SamplePerfectTile(loop, parts, max_innermost);
-    if (!tile) return tile.error();
-    return schedule_.Split(loop, *tile);
-  }
-
   /// Brings the output's loops into the order of the second product's rows and cuts the last.
   Status TileOutput() {
     Result<BlockVar> block = schedule_.GetBlock(chain_.output);
@@ -262,11 +255,11 @@ class ChainScheduler {
     Result<ProductLoops> loops = PlaceProduct(chain_.second);
     if (!loops) return loops.error();
     const size_t rows = loops->spatial.size() - 1;
-    Result<Loops> row = Tile(loops->spatial[rows - 1], 2, kMaxTileRows);
+    Result<Loops> row = TilePerfectly(schedule_, loops->spatial[rows - 1], 2, kMaxTileRows);
     if (!row) return row.error();
-    Result<Loops> channel = Tile(loops->spatial[rows], 2, kMaxInnermostFactor);
+    Result<Loops> channel = TilePerfectly(schedule_, loops->spatial[rows], 2, kMaxInnermostFactor);
     if (!channel) return channel.error();
-    Result<Loops> group = Tile(loops->sums[0], 2, kMaxInnermostFactor);
+    Result<Loops> group = TilePerfectly(schedule_, loops->sums[0], 2, kMaxInnermostFactor);
     if (!group) return group.error();
     return Arrange(chain_.second, *loops, {(*group)[0], (*row)[0], (*channel)[0], (*group)[1]},
                    /*first_sum=*/1, {(*row)[1], (*channel)[1]});
@@ -277,9 +270,9 @@ class ChainScheduler {
     Result<ProductLoops> loops = PlaceProduct(chain_.first);
     if (!loops) return loops.error();
     const size_t rows = loops->spatial.size() - 2;
-    Result<Loops> row = Tile(loops->spatial[rows - 1], 2, kMaxTileRows);
+    Result<Loops> row = TilePerfectly(schedule_, loops->spatial[rows - 1], 2, kMaxTileRows);
     if (!row) return row.error();
-    Result<Loops> group = Tile(loops->spatial[rows], 2, kMaxTileRows);
+    Result<Loops> group = TilePerfectly(schedule_, loops->spatial[rows], 2, kMaxTileRows);
     if (!group) return group.error();
     return Arrange(chain_.first, *loops, {(*group)[0], (*row)[0]}, /*first_sum=*/0,
                    {(*row)[1], (*group)[1], loops->spatial[rows + 1]});
@@ -316,7 +309,7 @@ class ChainScheduler {
     if (!own) return own.error();
     if (ReadsRows(BlockOf(name))) {
       const size_t query = outer_.size();
-      Result<Loops> rows = Tile((*own)[query], 2, kMaxTileRows);
+      Result<Loops> rows = TilePerfectly(schedule_, (*own)[query], 2, kMaxTileRows);
       if (!rows) return rows.error();
       rows_of_.emplace(name, rows->front());
       return Ok();

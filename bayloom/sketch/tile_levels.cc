@@ -54,10 +54,8 @@ Result<std::vector<tensor::LoopVar>> SplitIntoLevels(tensor::Schedule& schedule,
     loop = (*tiles)[1];
     --levels;
   }
-  Result<std::vector<tensor::ValueVar>> tile =
-      schedule.SamplePerfectTile(loop, levels, kMaxInnermostFactor);
-  if (!tile) return tile.error();
-  Result<std::vector<tensor::LoopVar>> split = schedule.Split(loop, *tile);
+  Result<std::vector<tensor::LoopVar>> split =
+      TilePerfectly(schedule, loop, levels, kMaxInnermostFactor);
   if (!split) return split.error();
   nest.insert(nest.end(), split->begin(), split->end());
   return nest;
@@ -106,14 +104,20 @@ Result<std::array<tensor::LoopVar, 2>> TileInLevels(tensor::Schedule& schedule,
   return std::array<tensor::LoopVar, 2>{first, spatial[1].empty() ? first : spatial[1].back()};
 }
 
+Result<std::vector<tensor::LoopVar>> TilePerfectly(tensor::Schedule& schedule, tensor::LoopVar loop,
+                                                   int parts, int64_t max_innermost) {
+  Result<std::vector<tensor::ValueVar>> tile =
+      schedule.SamplePerfectTile(loop, parts, max_innermost);
+  if (!tile) return tile.error();
+  return schedule.Split(loop, *tile);
+}
+
 Result<std::array<tensor::LoopVar, 2>> CutIntoTiles(tensor::Schedule& schedule,
                                                     tensor::LoopVar loop, int64_t max_size) {
   const std::vector<int64_t> sizes =
       OverlappingTileSizes(schedule.program().ExtentOf(schedule.Get(loop)));
   if (!sizes.empty()) return SplitIntoOverlapping(schedule, loop, sizes);
-  Result<std::vector<tensor::ValueVar>> tile = schedule.SamplePerfectTile(loop, 2, max_size);
-  if (!tile) return tile.error();
-  Result<std::vector<tensor::LoopVar>> split = schedule.Split(loop, *tile);
+  Result<std::vector<tensor::LoopVar>> split = TilePerfectly(schedule, loop, 2, max_size);
   if (!split) return split.error();
   return std::array<tensor::LoopVar, 2>{(*split)[0], (*split)[1]};
 }

@@ -9,6 +9,7 @@
 
 #include "bayloom/sketch/analysis.h"
 #include "bayloom/sketch/internal/loops_by_kind.h"
+#include "bayloom/sketch/internal/tile_levels.h"
 #include "bayloom/sketch/internal/window_stages.h"
 #include "bayloom/sketch/rules/rules.h"
 #include "bayloom/tensor/library_call.h"
@@ -74,18 +75,14 @@ struct ChainBlocks {
 };
 
 std::optional<ChainBlocks> FindBlocks(const tensor::Program& program) {
-  const std::vector<BlockId> blocks = program.BlocksInOrder();
+  BlocksInTurn blocks(program);
   ChainBlocks chain;
-  auto next = blocks.begin();
-  const auto take = [&](BlockKind kind) {
-    return next != blocks.end() && program.blocks[*next].kind == kind ? *next++ : BlockId(-1);
-  };
-  chain.padding = take(BlockKind::kPlain);
-  chain.windows = take(BlockKind::kReduce);
-  chain.between = take(BlockKind::kPlain);
-  chain.pointwise = take(BlockKind::kReduce);
-  chain.epilogue = take(BlockKind::kPlain);
-  if (next != blocks.end() || chain.windows < 0 || chain.pointwise < 0) return std::nullopt;
+  chain.padding = blocks.Take(BlockKind::kPlain);
+  chain.windows = blocks.Take(BlockKind::kReduce);
+  chain.between = blocks.Take(BlockKind::kPlain);
+  chain.pointwise = blocks.Take(BlockKind::kReduce);
+  chain.epilogue = blocks.Take(BlockKind::kPlain);
+  if (blocks.Next() >= 0 || chain.windows < 0 || chain.pointwise < 0) return std::nullopt;
   return chain;
 }
 
@@ -100,16 +97,17 @@ std::optional<WindowChain> FindWindowChain(const tensor::Workload& workload) {
   const auto& [padding, windows, between, pointwise, epilogue] = *found;
   if (padding >= 0 && !IsPaddingOf(program, padding, windows)) return std::nullopt;
   const BlockId last = between >= 0 ? between : windows;
-  if (between >= 0 && ElementwiseConsumer(program, windows) != between) return std::nullopt;
+  if (between >= 0 && (ElementwiseConsumer(program, windows) != between ||
+                       LastSpatialIter(program.blocks[between]) < 1)) {
+    return std::nullopt;
+  }
   if (epilogue >= 0 && ElementwiseConsumer(program, pointwise) != epilogue) return std::nullopt;
   const bool is_chain = OnlyReaderOf(program, last) == pointwise &&
                         IsChannelByChannel(program.blocks[windows]) &&
                         HasDataReuse(program, pointwise) &&
                         IsPointwiseIn(program, pointwise, program.blocks[last].output);
   if (!is_chain) return std::nullopt;
-  const auto name = [&](BlockId block) {
-    return block < 0 ? std::string() : program.blocks[block].name;
-  };
+  const auto name = [&](BlockId id) { return NameOf(program, id); };
   return WindowChain{name(padding), name(windows), name(between), name(pointwise),
                      name(epilogue >= 0 ? epilogue : pointwise)};
 }
@@ -125,26 +123,18 @@ class WindowChainScheduler {
       : chain_(chain), target_(target), schedule_(FoldElementwise(workload)) {}
 
   Result<tensor::Schedule> Run(bool folds_padding) {
-    if (!chain_.padding.empty() && folds_padding) {
-      Result<BlockVar> padding = schedule_.GetBlock(chain_.padding);
-      if (!padding) return padding.error();
-      if (Status s = schedule_.ComputeInline(*padding); !s) return s.error();
+    if (folds_padding) {
+      if (Status s = InlineStage(schedule_, chain_.padding); !s) return s.error();
     }
     if (Status s = TilePointwise(); !s) return s.error();
     if (Status s = PlaceWindows(); !s) return s.error();
-    if (!chain_.padding.empty() && !folds_padding) {
-      Result<BlockVar> padding = schedule_.GetBlock(chain_.padding);
-      if (!padding) return padding.error();
-      if (Status s = schedule_.ComputeAt(*padding, tile_); !s) return s.error();
+    if (!folds_padding) {
+      if (Status s = PlaceStage(schedule_, chain_.padding, tile_); !s) return s.error();
     }
-    return ParallelizeVectorizeUnroll(std::move(schedule_), LastBlock(), target_).front();
+    return FinishSpace(std::move(schedule_), target_);
   }
 
  private:
-  std::string LastBlock() const {
-    return schedule_.program().blocks[schedule_.program().BlocksInOrder().back()].name;
-  }
-
   /// As any other convolution; a tile of positions ends with the last of its outer loops over them,
   /// around the one over channels.
   Status TilePointwise() {
@@ -159,17 +149,11 @@ class WindowChainScheduler {
     return Ok();
   }
 
-  /// The block that stores what the windows give: what is between, or a copy.
-  Result<BlockVar> BlockBetween(BlockVar windows) {
-    if (!chain_.between.empty()) return schedule_.GetBlock(chain_.between);
-    return schedule_.CacheWrite(windows, tensor::StorageScope::kLocal);
-  }
-
   /// channels | positions, channels | windows | places, channels
   Status PlaceWindows() {
     Result<BlockVar> windows = schedule_.GetBlock(chain_.windows);
     if (!windows) return windows.error();
-    Result<BlockVar> between = BlockBetween(*windows);
+    Result<BlockVar> between = StoreOf(schedule_, *windows, chain_.between);
     if (!between) return between.error();
     if (Status s = schedule_.ComputeAt(*between, tile_); !s) return s;
     Result<LoopsByKind> own = OwnLoopsByKind(schedule_, *between);
@@ -177,9 +161,10 @@ class WindowChainScheduler {
     std::vector<LoopVar> order = std::move(own->spatial);
     const LoopVar channel = order.back(), place = order[order.size() - 2];
     order.erase(order.end() - 2, order.end());
-    Result<std::vector<LoopVar>> channels = Tile(channel, 3, kMaxInnermostFactor);
+    Result<std::vector<LoopVar>> channels =
+        TilePerfectly(schedule_, channel, 3, kMaxInnermostFactor);
     if (!channels) return channels.error();
-    Result<std::vector<LoopVar>> places = Tile(place, 2, kMaxPlaces);
+    Result<std::vector<LoopVar>> places = TilePerfectly(schedule_, place, 2, kMaxPlaces);
     if (!places) return places.error();
     order.insert(order.begin(), (*channels)[0]);
     order.insert(order.end(), {(*places)[0], (*channels)[1], (*places)[1], (*channels)[2]});
@@ -187,13 +172,6 @@ class WindowChainScheduler {
     if (Status s = schedule_.ComputeAt(*windows, (*channels)[1]); !s) return s;
     if (Status s = PutReductionOutside(*windows); !s) return s;
     return schedule_.Annotate(*windows, kTiled, 1);
-  }
-
-  Result<std::vector<LoopVar>> Tile(LoopVar loop, int parts, int64_t max_innermost) {
-    Result<std::vector<tensor::ValueVar>> tile =
-        schedule_.SamplePerfectTile(loop, parts, max_innermost);
-    if (!tile) return tile.error();
-    return schedule_.Split(loop, *tile);
   }
 
   Status PutReductionOutside(BlockVar block) {
@@ -215,14 +193,9 @@ class WindowChainScheduler {
 std::vector<tensor::Schedule> WindowChainSpaces(const tensor::Workload& workload,
                                                 const WindowChain& chain,
                                                 const target::Target& target) {
-  std::vector<tensor::Schedule> spaces;
-  for (const bool folds_padding : {true, false}) {
-    if (chain.padding.empty() && !folds_padding) continue;
-    Result<tensor::Schedule> space =
-        WindowChainScheduler(workload, chain, target).Run(folds_padding);
-    if (space) spaces.push_back(*std::move(space));
-  }
-  return spaces;
+  return SpacesByPadding(chain.padding, [&](bool folds_padding) {
+    return WindowChainScheduler(workload, chain, target).Run(folds_padding);
+  });
 }
 
 }  // namespace bayloom::sketch

@@ -10,12 +10,14 @@
 #include <vector>
 
 #include "bayloom/sketch/analysis.h"
+#include "bayloom/sketch/rules/rules.h"
 
 namespace bayloom::sketch {
 namespace {
 
 using tensor::BlockId;
 using tensor::BlockKind;
+using tensor::BlockVar;
 
 /// Whether what the block computes is made of the results of a reduction.
 bool FollowsReduction(const tensor::Program& program, BlockId id) {
@@ -54,6 +56,17 @@ bool Folds(const tensor::Program& program, BlockId id) {
 
 }  // namespace
 
+BlockId BlocksInTurn::Take(BlockKind kind) {
+  const BlockId next = Next();
+  if (next < 0 || program_.blocks[next].kind != kind) return -1;
+  ++next_;
+  return next;
+}
+
+std::string NameOf(const tensor::Program& program, BlockId id) {
+  return id < 0 ? std::string() : program.blocks[id].name;
+}
+
 BlockId OnlyReaderOf(const tensor::Program& program, BlockId id) {
   const tensor::BufferId buffer = program.blocks[id].output;
   const std::vector<BlockId> readers = program.ReadersOf(buffer);
@@ -85,10 +98,47 @@ tensor::Schedule FoldElementwise(const tensor::Workload& workload) {
   for (auto name = names.rbegin(); name != names.rend(); ++name) {
     if (!Folds(schedule.program(), schedule.program().FindBlock(*name))) continue;
     tensor::Schedule folded = schedule;
-    Result<tensor::BlockVar> var = folded.GetBlock(*name);
+    Result<BlockVar> var = folded.GetBlock(*name);
     if (var && folded.ComputeInline(*var)) schedule = std::move(folded);
   }
   return schedule;
+}
+
+Status InlineStage(tensor::Schedule& schedule, const std::string& name) {
+  if (name.empty()) return Ok();
+  Result<BlockVar> block = schedule.GetBlock(name);
+  if (!block) return block.error();
+  return schedule.ComputeInline(*block);
+}
+
+Status PlaceStage(tensor::Schedule& schedule, const std::string& name, tensor::LoopVar at) {
+  if (name.empty()) return Ok();
+  Result<BlockVar> block = schedule.GetBlock(name);
+  if (!block) return block.error();
+  return schedule.ComputeAt(*block, at);
+}
+
+Result<BlockVar> StoreOf(tensor::Schedule& schedule, BlockVar reduction,
+                         const std::string& behind) {
+  if (!behind.empty()) return schedule.GetBlock(behind);
+  return schedule.CacheWrite(reduction, tensor::StorageScope::kLocal);
+}
+
+tensor::Schedule FinishSpace(tensor::Schedule schedule, const target::Target& target) {
+  const std::string last = NameOf(schedule.program(), schedule.program().BlocksInOrder().back());
+  return ParallelizeVectorizeUnroll(std::move(schedule), last, target).front();
+}
+
+std::vector<tensor::Schedule> SpacesByPadding(
+    const std::string& padding,
+    const std::function<Result<tensor::Schedule>(bool folds_padding)>& schedule) {
+  std::vector<tensor::Schedule> spaces;
+  for (const bool folds_padding : {true, false}) {
+    if (padding.empty() && !folds_padding) continue;
+    Result<tensor::Schedule> space = schedule(folds_padding);
+    if (space) spaces.push_back(*std::move(space));
+  }
+  return spaces;
 }
 
 }  // namespace bayloom::sketch

@@ -12,11 +12,10 @@
 #include <vector>
 
 #include "bayloom/sketch/default_schedule.h"
-#include "bayloom/sketch/design_space.h"
+#include "bayloom/sketch/rows_for_pool.h"
 #include "bayloom/sketch/window_chain.h"
-#include "bayloom/target/named_target.h"
 #include "bayloom/tensor/access.h"
-#include "tests/sketch/same_result.h"
+#include "tests/sketch/space_checks.h"
 #include "tests/tensor/pooled_convolutions.h"
 #include "tests/tensor/window_chains.h"
 #include "tests/tensor/workloads.h"
@@ -27,36 +26,38 @@ namespace {
 using testing::PooledConvolutionShape;
 using testing::PooledConvolutionWorkload;
 
-target::Target PairTarget() {
-  target::Target target;
-  target.name = "test";
-  target.cores = 2;
-  target.vector_bytes = 32;
-  return target;
-}
-
 struct NamedShape {
   std::string name;
   PooledConvolutionShape shape;
 };
 
-/// Odd and prime extents, strides, padding of both, and all that may be missing.
+/// Odd and prime extents, strides, dilation, padding of both, and all that may be missing.
 std::vector<NamedShape> Shapes() {
-  return {{"overlapping windows", {.height = 11, .width = 9}},
-          {"windows beside each other", {.height = 12, .width = 8, .pool = 2}},
-          {"rows and columns left over", {.height = 11, .width = 7, .pool = 2}},
-          {"unpadded", {.height = 13, .width = 11, .pad = 0}},
-          {"strided", {.height = 19, .width = 17, .stride = 2}},
-          {"padded pool", {.height = 12, .width = 10, .pool_pad = 1}},
-          {"padded pool, odd", {.height = 13, .width = 9, .pool_pad = 1}},
-          {"stem", {.height = 17, .width = 14, .kernel = 7, .stride = 2, .pad = 3, .pool_pad = 1}},
-          {"dense windows", {.height = 8, .width = 7, .pool_stride = 1, .pool_pad = 1}},
-          {"channels first", {.height = 15, .width = 9, .pool_pad = 1, .is_planar = true}},
-          {"means", {.height = 9, .width = 10, .pool_pad = 1, .averages = true}},
-          {"nothing between", {.height = 10, .width = 6, .pool_pad = 1, .activates = false}},
-          {"images", {.batch = 3, .height = 8, .width = 6, .pool_pad = 1}},
-          {"prime rows", {.height = 37, .width = 5, .filters = 4, .pool = 2, .pool_stride = 1}},
-          {"prime columns", {.height = 5, .width = 37, .filters = 4, .pool_pad = 1}}};
+  return {
+      {"overlapping windows", {.height = 11, .width = 9}},
+      {"windows beside each other", {.height = 12, .width = 8, .pool = 2}},
+      {"rows and columns left over", {.height = 11, .width = 7, .pool = 2}},
+      {"unpadded", {.height = 13, .width = 11, .pad = 0}},
+      {"strided", {.height = 19, .width = 17, .stride = 2}},
+      {"padded pool", {.height = 12, .width = 10, .pool_pad = 1}},
+      {"padded pool, odd", {.height = 13, .width = 9, .pool_pad = 1}},
+      {"stem", {.height = 17, .width = 14, .kernel = 7, .stride = 2, .pad = 3, .pool_pad = 1}},
+      {"dense windows", {.height = 8, .width = 7, .pool_stride = 1, .pool_pad = 1}},
+      {"channels first", {.height = 15, .width = 9, .pool_pad = 1, .is_planar = true}},
+      {"means", {.height = 9, .width = 10, .pool_pad = 1, .averages = true}},
+      {"nothing between", {.height = 10, .width = 6, .pool_pad = 1, .activates = false}},
+      {"images", {.batch = 3, .height = 8, .width = 6, .pool_pad = 1}},
+      {"dilated", {.height = 17, .width = 15, .dilation = 2, .pad = 2, .pool_pad = 1}},
+      {"dilated windows", {.height = 16, .width = 13, .pool_dilation = 2, .pool_pad = 2}},
+      {"padded behind", {.height = 13, .width = 9, .pad = 0, .more_pad = 1, .more_pool_pad = 1}},
+      {"one window", {.height = 7, .width = 7, .pool = 7, .pool_stride = 1}},
+      {"prime rows", {.height = 37, .width = 5, .filters = 4, .pool = 2, .pool_stride = 1}},
+      {"prime columns", {.height = 5, .width = 37, .filters = 4, .pool_pad = 1}}};
+}
+
+template <typename Workload>
+auto& StageOf(Workload& workload, const std::string& name) {
+  return *std::ranges::find(workload.stages, name, &tensor::Stage::name);
 }
 
 TEST(PooledConvolutionTest, FindsTheStages) {
@@ -98,6 +99,38 @@ TEST(PooledConvolutionTest, ADepthwiseConvolutionIsNoPool) {
   EXPECT_FALSE(WithRowsForPool(workload));
 }
 
+/// Windows over channels are none over rows and columns.
+TEST(PooledConvolutionTest, WindowsOverChannelsAreNoPool) {
+  for (const bool over_channels : {false, true}) {
+    tensor::WorkloadBuilder b("pair");
+    const tensor::Tensor x = b.Input("x", {1, 9, 9, 4});
+    const tensor::Tensor conv = tensor::Conv2d(b, "conv", x, b.Constant("w", {3, 3, 4, 10}), {});
+    const int64_t channels = over_channels ? 8 : 10;
+    const tensor::Workload workload =
+        b.Build({b.Reduce("pool", {1, 3, 7, channels}, {{"r", 3}}, tensor::Reduction::kMax,
+                          [&](const auto& s, const auto& r) {
+                            return over_channels ? conv(s[0], s[1] * 2, s[2], s[3] + r[0])
+                                                 : conv(s[0], s[1] * 2 + r[0], s[2], s[3]);
+                          })});
+    EXPECT_EQ(FindPooledConvolution(workload).has_value(), !over_channels);
+  }
+}
+
+/// The last stage of a pair has the dimensions of an image.
+TEST(PooledConvolutionTest, AScalarBehindThePoolIsLeftApart) {
+  tensor::WorkloadBuilder b("pair");
+  const tensor::Tensor x = b.Input("x", {1, 8, 8, 4});
+  const tensor::Tensor conv = tensor::Conv2d(b, "conv", x, b.Constant("w", {3, 3, 4, 1}), {});
+  tensor::Pool2dOptions whole;
+  whole.kernel = {6, 6};
+  const tensor::Tensor pool = tensor::Pool2d(b, "pool", conv, whole);
+  const tensor::Workload workload = b.Build(
+      {b.Compute("y", {1}, [&](const auto& i) { return tensor::Sigmoid(pool(i[0], 0, 0, 0)); })});
+  EXPECT_FALSE(FindPooledConvolution(workload));
+  ForCandidates(SpaceGenerator(workload, SmallTarget()), 2,
+                [&](const Candidate& candidate) { ExpectSameResult(workload, candidate.program); });
+}
+
 TEST(PooledConvolutionTest, RowsOutsideAreComputedToo) {
   const tensor::Workload workload =
       PooledConvolutionWorkload({.height = 12, .width = 10, .pool_pad = 1});
@@ -121,6 +154,45 @@ TEST(PooledConvolutionTest, RowsWithoutPaddingForThemAreRefused) {
   EXPECT_FALSE(WithRowsForPool(PooledConvolutionWorkload({.pad = 0, .pool_pad = 1})));
 }
 
+/// What the convolution does with its own row, beside reading it, moves with the row.
+TEST(PooledConvolutionTest, RowsThatTheConvolutionTellsApartStayTheSame) {
+  tensor::Workload workload = PooledConvolutionWorkload({.height = 12, .width = 6, .pool_pad = 1});
+  tensor::Expr& value = StageOf(workload, "conv").value;
+  value = tensor::Select(tensor::IterVar(1) < tensor::Expr(4), value, tensor::FloatLiteral(0.5));
+  const auto with_rows = WithRowsForPool(workload);
+  ASSERT_TRUE(with_rows);
+  ExpectSameResult(workload, tensor::Lower(*with_rows), 0);
+}
+
+/// What is computed before the pool, but read behind it, has the pool's rows.
+TEST(PooledConvolutionTest, RowsOfTheResultAreLeftAlone) {
+  using tensor::Expr;
+  tensor::WorkloadBuilder b("pair");
+  tensor::Conv2dOptions same;
+  same.pad_before = same.pad_after = {1, 1};
+  const tensor::Tensor x = b.Input("x", {1, 9, 9, 4});
+  const tensor::Tensor conv = tensor::Conv2d(b, "conv", x, b.Constant("w", {3, 3, 4, 5}), same);
+  const tensor::Tensor weights = b.Compute("weights", {1, 9, 9, 5}, [](const auto& i) {
+    return tensor::Cast(tensor::DType::kFloat32, i[1] * Expr(3) + i[2]);
+  });
+  tensor::Pool2dOptions pool;
+  pool.kernel = {3, 3};
+  pool.stride = {1, 1};
+  pool.pad_before = pool.pad_after = {1, 1};
+  const tensor::Tensor pooled = tensor::Pool2d(b, "pool", conv, pool);
+  const tensor::Workload workload = b.Build(
+      {b.Compute("y", {1, 9, 9, 5}, [&](const auto& i) { return pooled.At(i) * weights.At(i); })});
+  const auto with_rows = WithRowsForPool(workload);
+  if (with_rows) ExpectSameResult(workload, tensor::Lower(*with_rows), 0);
+}
+
+TEST(PooledConvolutionTest, PaddingThatIsGuardedOtherwiseIsRefused) {
+  tensor::Workload workload = PooledConvolutionWorkload({.height = 12, .width = 6, .pool_pad = 1});
+  tensor::Expr& value = StageOf(workload, "padded").value;
+  value = tensor::Select(!value->operands[0], value->operands[2], value->operands[1]);
+  EXPECT_FALSE(WithRowsForPool(workload));
+}
+
 /// Its products are fewer than any tile saves by staying in a cache.
 TEST(PooledConvolutionTest, WhatWinogradsAlgorithmComputesIsLeftToIt) {
   const PooledConvolutionShape shape = {.height = 16, .width = 16, .channels = 16, .filters = 16};
@@ -140,62 +212,85 @@ TEST(PooledConvolutionTest, AddedRowsChangeNothing) {
   }
 }
 
+PooledConvolutionShape RandomShape(base::RandomStream& random) {
+  const auto up_to = [&](int64_t largest) { return 1 + random.UniformInt(largest); };
+  PooledConvolutionShape shape;
+  shape.batch = up_to(2);
+  shape.height = 11 + up_to(12);
+  shape.width = 11 + up_to(6);
+  shape.channels = up_to(3);
+  shape.filters = up_to(5);
+  shape.kernel = up_to(4);
+  shape.stride = up_to(2);
+  shape.dilation = up_to(2);
+  shape.pad = random.UniformInt(3);
+  shape.more_pad = random.UniformInt(2);
+  shape.pool = up_to(3);
+  shape.pool_stride = up_to(3);
+  shape.pool_dilation = up_to(2);
+  shape.pool_pad = random.UniformInt(shape.pool);
+  // No window is of padding alone.
+  shape.more_pool_pad = shape.pool > 1 && shape.pool_pad == 0 ? random.UniformInt(2) : 0;
+  shape.is_planar = shape.pad + shape.more_pad > 0 && random.UniformInt(2) == 0;
+  shape.activates = random.UniformInt(2) == 0;
+  return shape;
+}
+
+TEST(PooledConvolutionTest, RandomShapesComputeTheSame) {
+  base::RandomStream random(5);
+  int pairs = 0;
+  for (int i = 0; i < 60; ++i) {
+    const tensor::Workload workload = PooledConvolutionWorkload(RandomShape(random));
+    SCOPED_TRACE(tensor::Print(tensor::Lower(workload)));
+    const auto with_rows = WithRowsForPool(workload);
+    if (!with_rows) continue;
+    ASSERT_TRUE(FindPooledConvolution(*with_rows));
+    ExpectSameResult(workload, tensor::Lower(*with_rows), 0);
+    ForCandidates(SpaceGenerator(*with_rows, SmallTarget()), 2, [&](const Candidate& candidate) {
+      ExpectSameResult(workload, candidate.program, 1e-4);
+    });
+    ASSERT_FALSE(::testing::Test::HasFatalFailure());
+    ++pairs;
+  }
+  EXPECT_GT(pairs, 30);
+}
+
 /// Of what the convolution gives there is only what a tile of the pool needs.
 TEST(PooledConvolutionTest, RandomSchedulesComputeTheSameTileByTile) {
   for (const auto& [name, shape] : Shapes()) {
     SCOPED_TRACE(name);
     const tensor::Workload workload = PooledConvolutionWorkload(shape);
-    const SpaceGenerator generator(*WithRowsForPool(workload), PairTarget());
-    ASSERT_EQ(generator.spaces().size(), shape.pad > 0 ? 2u : 1u);
+    const SpaceGenerator generator(*WithRowsForPool(workload), SmallTarget());
+    ASSERT_EQ(generator.spaces().size(), shape.pad + shape.more_pad > 0 ? 2u : 1u);
     std::set<uint64_t> hashes;
     int64_t smallest = INT64_MAX;
-    for (int space = 0; space < static_cast<int>(generator.spaces().size()); ++space) {
-      for (int seed = 0; seed < 16; ++seed) {
-        const Result<Candidate> candidate = generator.Sample(space, base::RandomStream(seed));
-        ASSERT_TRUE(candidate.ok()) << candidate.error().message;
-        const tensor::Program& program = candidate->program;
-        ExpectSameResult(workload, program, 1e-4);
-        hashes.insert(candidate->hash);
-        const tensor::BlockId pool = program.FindBlock("pool");
-        const tensor::Allocation held =
-            tensor::AllocationOf(program, tensor::AccessesOf(program, pool).front().buffer);
-        int64_t elements = 1;
-        for (int64_t extent : held.shape) elements *= extent;
-        smallest = std::min(smallest, elements);
-      }
-    }
+    ForCandidates(generator, 16, [&](const Candidate& candidate) {
+      const tensor::Program& program = candidate.program;
+      ExpectSameResult(workload, program, 1e-4);
+      hashes.insert(candidate.hash);
+      const tensor::BlockId pool = program.FindBlock("pool");
+      smallest = std::min(smallest,
+                          ElementsHeld(program, tensor::AccessesOf(program, pool).front().buffer));
+    });
     EXPECT_GT(hashes.size(), 10u);
-    const int64_t columns = (shape.width + 2 * shape.pad - shape.kernel) / shape.stride + 1;
+    const int64_t columns = workload.buffers[StageOf(workload, "conv").output].shape[2];
     EXPECT_LE(smallest, 2 * shape.pool * columns * shape.filters);
   }
 }
 
 TEST(PooledConvolutionTest, NarrowTypesUseDotProductsWhereThereAreSome) {
-  target::Target target = *target::LevelTarget("x86-64-v4", 2);
-  target.features += ",+avx512bf16";
-  const tensor::Workload workload =
+  ExpectDotProductsInEverySpace(
       *WithRowsForPool(PooledConvolutionWorkload({.height = 8,
                                                   .width = 8,
                                                   .channels = 8,
                                                   .filters = 16,
                                                   .pool_pad = 1,
-                                                  .dtype = tensor::DType::kBFloat16}));
-  const SpaceGenerator generator(workload, target);
-  for (int space = 0; space < static_cast<int>(generator.spaces().size()); ++space) {
-    for (int seed = 0; seed < 6; ++seed) {
-      const Result<Candidate> candidate = generator.Sample(space, base::RandomStream(seed));
-      ASSERT_TRUE(candidate.ok()) << candidate.error().message;
-      EXPECT_TRUE(std::ranges::any_of(candidate->program.loops, [](const tensor::Loop& loop) {
-        return loop.alive && loop.kind == tensor::LoopKind::kTensorized;
-      }));
-      ExpectSameResult(workload, candidate->program, 0.02);
-    }
-  }
+                                                  .dtype = tensor::DType::kBFloat16})));
 }
 
 TEST(PooledConvolutionTest, ThePlainProgramComputesWhatIsBetweenOnce) {
   const tensor::Workload workload = PooledConvolutionWorkload({});
-  const tensor::Program program = DefaultSchedule(workload, PairTarget());
+  const tensor::Program program = DefaultSchedule(workload, SmallTarget());
   EXPECT_GE(program.FindBlock("active"), 0);
   ExpectSameResult(workload, program, 1e-4);
 }

@@ -11,11 +11,8 @@
 #include <vector>
 
 #include "bayloom/sketch/default_schedule.h"
-#include "bayloom/sketch/design_space.h"
 #include "bayloom/sketch/product_chain.h"
-#include "bayloom/target/named_target.h"
-#include "bayloom/tensor/access.h"
-#include "tests/sketch/same_result.h"
+#include "tests/sketch/space_checks.h"
 #include "tests/tensor/window_chains.h"
 #include "tests/tensor/workloads.h"
 
@@ -24,14 +21,6 @@ namespace {
 
 using testing::WindowChainShape;
 using testing::WindowChainWorkload;
-
-target::Target ChainTarget() {
-  target::Target target;
-  target.name = "test";
-  target.cores = 2;
-  target.vector_bytes = 32;
-  return target;
-}
 
 struct NamedShape {
   std::string name;
@@ -48,6 +37,7 @@ std::vector<NamedShape> Shapes() {
           {"residual", {.height = 6, .width = 12, .residual = true}},
           {"pooled", {.height = 14, .width = 8, .stride = 2, .pad = 0, .pools = true}},
           {"images", {.batch = 3, .height = 6, .width = 5}},
+          {"dilated", {.height = 12, .width = 9, .dilation = 2, .pad = 2}},
           {"prime rows", {.height = 37, .width = 6, .channels = 4, .filters = 4}},
           {"prime columns", {.height = 6, .width = 19, .channels = 4, .filters = 5}}};
 }
@@ -98,55 +88,57 @@ TEST(WindowChainTest, ConvolutionsOverSeveralPositionsOrChannelsAreNone) {
   EXPECT_FALSE(FindWindowChain(chain(1, 2, true))) << "it leaves places out";
 }
 
+/// What is between has a dimension of positions and one of channels at least.
+TEST(WindowChainTest, AVectorBetweenIsNone) {
+  for (const bool is_vector : {false, true}) {
+    tensor::WorkloadBuilder b("chain");
+    const tensor::Tensor sum = tensor::GlobalAveragePool(b, "mean", b.Input("x", {1, 6, 5, 12}));
+    const tensor::Tensor between =
+        is_vector
+            ? b.Compute("between", {12}, [&](const auto& i) { return tensor::Relu(sum(0, i[0])); })
+            : tensor::Map(b, "between", sum, tensor::Relu);
+    const tensor::Tensor weights = b.Constant("weights", {12, 9});
+    const tensor::Workload workload = b.Build(
+        {b.Reduce("pointwise", {1, 9}, {{"ci", 12}}, tensor::Reduction::kSum,
+                  [&](const auto& s, const auto& r) {
+                    return (is_vector ? between(r[0]) : between(s[0], r[0])) * weights(r[0], s[1]);
+                  })});
+    EXPECT_EQ(FindWindowChain(workload).has_value(), !is_vector);
+    ForCandidates(SpaceGenerator(workload, SmallTarget()), 4, [&](const Candidate& candidate) {
+      ExpectSameResult(workload, candidate.program, 1e-4);
+    });
+  }
+}
+
 /// Of what windows give there is only what is computed at a time.
 TEST(WindowChainTest, RandomSchedulesComputeTheSameTileByTile) {
   for (const auto& [name, shape] : Shapes()) {
     SCOPED_TRACE(name);
     const tensor::Workload workload = WindowChainWorkload(shape);
-    const SpaceGenerator generator(workload, ChainTarget());
+    const SpaceGenerator generator(workload, SmallTarget());
     ASSERT_EQ(generator.spaces().size(), shape.pad > 0 ? 2u : 1u);
     std::set<uint64_t> hashes;
     int64_t smallest = workload.buffers[workload.stages.back().output].ElementCount();
-    for (int space = 0; space < static_cast<int>(generator.spaces().size()); ++space) {
-      for (int seed = 0; seed < 24; ++seed) {
-        const Result<Candidate> candidate = generator.Sample(space, base::RandomStream(seed));
-        ASSERT_TRUE(candidate.ok()) << candidate.error().message;
-        const tensor::Program& program = candidate->program;
-        ExpectSameResult(workload, program, 1e-4);
-        hashes.insert(candidate->hash);
-        const tensor::BlockId block = program.FindBlock("windows");
-        const tensor::Allocation held = tensor::AllocationOf(program, program.blocks[block].output);
-        int64_t elements = 1;
-        for (int64_t extent : held.shape) elements *= extent;
-        smallest = std::min(smallest, elements);
-      }
-    }
+    ForCandidates(generator, 24, [&](const Candidate& candidate) {
+      const tensor::Program& program = candidate.program;
+      ExpectSameResult(workload, program, 1e-4);
+      hashes.insert(candidate.hash);
+      const tensor::Block& windows = program.blocks[program.FindBlock("windows")];
+      smallest = std::min(smallest, ElementsHeld(program, windows.output));
+    });
     EXPECT_GT(hashes.size(), 10u);
     EXPECT_LE(smallest, shape.channels);
   }
 }
 
 TEST(WindowChainTest, NarrowTypesUseDotProductsWhereThereAreSome) {
-  target::Target target = *target::LevelTarget("x86-64-v4", 2);
-  target.features += ",+avx512bf16";
-  const tensor::Workload workload = WindowChainWorkload(
-      {.height = 8, .width = 8, .channels = 32, .filters = 16, .dtype = tensor::DType::kBFloat16});
-  const SpaceGenerator generator(workload, target);
-  for (int space = 0; space < static_cast<int>(generator.spaces().size()); ++space) {
-    for (int seed = 0; seed < 6; ++seed) {
-      const Result<Candidate> candidate = generator.Sample(space, base::RandomStream(seed));
-      ASSERT_TRUE(candidate.ok()) << candidate.error().message;
-      EXPECT_TRUE(std::ranges::any_of(candidate->program.loops, [](const tensor::Loop& loop) {
-        return loop.alive && loop.kind == tensor::LoopKind::kTensorized;
-      }));
-      ExpectSameResult(workload, candidate->program, 0.02);
-    }
-  }
+  ExpectDotProductsInEverySpace(WindowChainWorkload(
+      {.height = 8, .width = 8, .channels = 32, .filters = 16, .dtype = tensor::DType::kBFloat16}));
 }
 
 TEST(WindowChainTest, ThePlainProgramComputesWhatIsBetweenOnce) {
   const tensor::Workload workload = WindowChainWorkload({});
-  const tensor::Program program = DefaultSchedule(workload, ChainTarget());
+  const tensor::Program program = DefaultSchedule(workload, SmallTarget());
   EXPECT_GE(program.FindBlock("between"), 0);
   ExpectSameResult(workload, program, 1e-4);
 }

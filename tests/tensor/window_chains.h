@@ -13,7 +13,7 @@ namespace bayloom::testing {
 /// A depthwise convolution or a pool, and the 1x1 convolution behind it.
 struct WindowChainShape {
   int64_t batch = 1, height = 9, width = 7, channels = 6, filters = 10;
-  int64_t kernel = 3, stride = 1, pad = 1;
+  int64_t kernel = 3, stride = 1, dilation = 1, pad = 1;
   bool activates = true;                          ///< bias and activation are between
   bool pools = false;                             ///< the largest of each window
   bool residual = false;                          ///< is added to the result
@@ -26,8 +26,9 @@ inline tensor::Workload WindowChainWorkload(const WindowChainShape& shape) {
   const auto wide = [](const Expr& e) { return tensor::Cast(tensor::DType::kFloat32, e); };
   const auto narrow = [&](const Expr& e) { return tensor::Cast(shape.dtype, e); };
   const int64_t h = shape.height, w = shape.width, pad = shape.pad;
-  const int64_t rows = (h + 2 * pad - shape.kernel) / shape.stride + 1;
-  const int64_t columns = (w + 2 * pad - shape.kernel) / shape.stride + 1;
+  const int64_t reach = (shape.kernel - 1) * shape.dilation + 1;
+  const int64_t rows = (h + 2 * pad - reach) / shape.stride + 1;
+  const int64_t columns = (w + 2 * pad - reach) / shape.stride + 1;
   tensor::WorkloadBuilder b("window_chain");
   Tensor image = b.Input("x", {shape.batch, h, w, shape.channels}, shape.dtype);
   if (pad > 0) {
@@ -45,7 +46,8 @@ inline tensor::Workload WindowChainWorkload(const WindowChainShape& shape) {
     taps = b.Constant("taps", {shape.kernel, shape.kernel, shape.channels}, shape.dtype);
   }
   const auto in_window = [&](const auto& s, const auto& r) {
-    return image(s[0], s[1] * Expr(shape.stride) + r[0], s[2] * Expr(shape.stride) + r[1], s[3]);
+    return image(s[0], s[1] * Expr(shape.stride) + r[0] * Expr(shape.dilation),
+                 s[2] * Expr(shape.stride) + r[1] * Expr(shape.dilation), s[3]);
   };
   const std::vector<int64_t> between_shape = {shape.batch, rows, columns, shape.channels};
   const Tensor windows =

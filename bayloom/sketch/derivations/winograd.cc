@@ -111,10 +111,8 @@ Result<tensor::LoopVar> ScheduleOutput(tensor::Schedule& schedule, const Winogra
   tensor::LoopVar around{};
   if (phases == Phases::kByTiles) {
     for (tensor::LoopVar& loop : tiles) {
-      Result<std::vector<tensor::ValueVar>> tile =
-          schedule.SamplePerfectTile(loop, 2, kMaxInnermostFactor);
-      if (!tile) return tile.error();
-      Result<std::vector<tensor::LoopVar>> split = schedule.Split(loop, *tile);
+      Result<std::vector<tensor::LoopVar>> split =
+          TilePerfectly(schedule, loop, 2, kMaxInnermostFactor);
       if (!split) return split.error();
       order.push_back(around = (*split)[0]);
       loop = (*split)[1];

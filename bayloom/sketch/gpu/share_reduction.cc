@@ -3,6 +3,7 @@
 
 #include "bayloom/sketch/internal/gpu/gpu_rules.h"
 #include "bayloom/sketch/internal/loops_by_kind.h"
+#include "bayloom/sketch/internal/tile_levels.h"
 #include "bayloom/sketch/rules/rules.h"
 
 namespace bayloom::sketch {
@@ -27,10 +28,8 @@ Result<GpuSketch> Share(GpuSketch sketch, const std::string& name) {
   };
   if (!spatial.empty()) {
     // Factors of a fused loop need not fall on its parts; those of one iterator always split it.
-    Result<std::vector<tensor::ValueVar>> tile =
-        schedule.SamplePerfectTile(spatial.back(), 2, kMaxElements);
-    if (!tile) return tile.error();
-    Result<std::vector<tensor::LoopVar>> parts = schedule.Split(spatial.back(), *tile);
+    Result<std::vector<tensor::LoopVar>> parts =
+        TilePerfectly(schedule, spatial.back(), 2, kMaxElements);
     if (!parts) return parts.error();
     spatial.back() = (*parts)[0];
     Result<tensor::LoopVar> blocks = fuse(spatial);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "bayloom/sketch/internal/gpu/gpu_rules.h"
+#include "bayloom/sketch/internal/tile_levels.h"
 #include "bayloom/sketch/rules/rules.h"
 
 namespace bayloom::sketch {
@@ -53,10 +54,8 @@ Result<GpuSketch> Tile(GpuSketch sketch, const std::string& name, const target::
     axis.extent = before.iters[i].extent;
     const bool spatial = before.iters[i].kind == tensor::IterKind::kSpatial;
     axis.kind = spatial ? TiledAxis::Kind::kSpatial : TiledAxis::Kind::kReduction;
-    Result<std::vector<tensor::ValueVar>> tile =
-        schedule.SamplePerfectTile((*loops)[i], axis.parts(), kMaxInnermostFactor);
-    if (!tile) return tile.error();
-    Result<std::vector<tensor::LoopVar>> parts = schedule.Split((*loops)[i], *tile);
+    Result<std::vector<tensor::LoopVar>> parts =
+        TilePerfectly(schedule, (*loops)[i], axis.parts(), kMaxInnermostFactor);
     if (!parts) return parts.error();
     limits.axes.push_back(axis);
     if (!spatial) {

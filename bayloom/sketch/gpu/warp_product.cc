@@ -6,6 +6,7 @@
 
 #include "bayloom/sketch/analysis.h"
 #include "bayloom/sketch/internal/gpu/gpu_rules.h"
+#include "bayloom/sketch/internal/tile_levels.h"
 #include "bayloom/sketch/rules/rules.h"
 #include "bayloom/target/warp_instruction.h"
 #include "bayloom/tensor/access.h"
@@ -208,10 +209,8 @@ class WarpTiler {
     axis.step = static_cast<int>(schedule_.trace().instructions().size());
     axis.extent = extent / axis.unit;
     axis.kind = spatial ? TiledAxis::Kind::kWarps : TiledAxis::Kind::kReduction;
-    Result<std::vector<tensor::ValueVar>> tile =
-        schedule_.SamplePerfectTile(loop, axis.parts(), kMaxInnermostFactor);
-    if (!tile) return tile.error();
-    Result<std::vector<tensor::LoopVar>> parts = schedule_.Split(loop, *tile);
+    Result<std::vector<tensor::LoopVar>> parts =
+        TilePerfectly(schedule_, loop, axis.parts(), kMaxInnermostFactor);
     if (!parts) return parts.error();
     limits_.axes.push_back(axis);
     if (spatial) {

@@ -34,6 +34,11 @@ Result<std::array<tensor::LoopVar, 2>> TileInLevels(tensor::Schedule& schedule,
                                                     std::vector<tensor::LoopVar> loops,
                                                     const LevelTiling& tiling = {});
 
+/// Splits a loop into nested loops, whose extents are left open; the innermost is at most
+/// `max_innermost` long.
+Result<std::vector<tensor::LoopVar>> TilePerfectly(tensor::Schedule& schedule, tensor::LoopVar loop,
+                                                   int parts, int64_t max_innermost);
+
 /// Cuts a loop into tiles, whose size is left open: the loop over them, and the one within a tile.
 /// They overlap where the extent has no good divisors; otherwise they are `max_size` long at most.
 Result<std::array<tensor::LoopVar, 2>> CutIntoTiles(tensor::Schedule& schedule,

@@ -5,6 +5,7 @@
 
 #include "bayloom/sketch/analysis.h"
 #include "bayloom/sketch/internal/loops_by_kind.h"
+#include "bayloom/sketch/internal/tile_levels.h"
 #include "bayloom/sketch/rules/rules.h"
 
 namespace bayloom::sketch {
@@ -30,10 +31,7 @@ Result<tensor::Schedule> FactorReduction(tensor::Schedule schedule, const std::s
   // Of one axis: factors of several that are fused need not fall on their parts.
   const tensor::LoopVar cut =
       which == Factored::kInner ? loops->reduction.back() : Longest(schedule, loops->reduction);
-  Result<std::vector<tensor::ValueVar>> tile =
-      schedule.SamplePerfectTile(cut, 2, kMaxInnermostFactor);
-  if (!tile) return tile.error();
-  Result<std::vector<tensor::LoopVar>> split = schedule.Split(cut, *tile);
+  Result<std::vector<tensor::LoopVar>> split = TilePerfectly(schedule, cut, 2, kMaxInnermostFactor);
   if (!split) return split.error();
   Result<tensor::BlockVar> partial =
       schedule.RFactor(*block, (*split)[which == Factored::kOuter ? 0 : 1]);

@@ -3,6 +3,7 @@
 
 #include "bayloom/sketch/analysis.h"
 #include "bayloom/sketch/internal/loops_by_kind.h"
+#include "bayloom/sketch/internal/tile_levels.h"
 #include "bayloom/sketch/rules/rules.h"
 
 namespace bayloom::sketch {
@@ -14,10 +15,8 @@ Status TileLastSpatial(tensor::Schedule& schedule, const std::string& name) {
   Result<LoopsByKind> loops = OwnLoopsByKind(schedule, *block);
   if (!loops) return loops.error();
   const auto& [spatial, reduction] = *loops;
-  Result<std::vector<tensor::ValueVar>> tile =
-      schedule.SamplePerfectTile(spatial.back(), 2, kMaxInnermostFactor);
-  if (!tile) return tile.error();
-  Result<std::vector<tensor::LoopVar>> split = schedule.Split(spatial.back(), *tile);
+  Result<std::vector<tensor::LoopVar>> split =
+      TilePerfectly(schedule, spatial.back(), 2, kMaxInnermostFactor);
   if (!split) return split.error();
   std::vector<tensor::LoopVar> order(spatial.begin(), spatial.end() - 1);
   order.push_back((*split)[0]);
