@@ -27,7 +27,7 @@ struct PooledConvolution {
 };
 
 /// nullopt if the workload is something else, and where windows reach over the first or the last
-/// row of what the convolution computes (WithRowsForPool).
+/// row of what the convolution computes (rows_for_pool.h).
 std::optional<PooledConvolution> FindPooledConvolution(const tensor::Workload& workload);
 
 /// Design spaces of such a pair, computed tile by tile of the pool's rows and channels:

@@ -96,9 +96,8 @@ class RowAdder {
   }
 
   bool ReadsRows(const tensor::Stage& stage) const {
-    return std::ranges::any_of(with_rows_, [&](tensor::BufferId buffer) {
-      return tensor::Loads(stage.value, buffer);
-    });
+    return std::ranges::any_of(
+        with_rows_, [&](tensor::BufferId buffer) { return tensor::Loads(stage.value, buffer); });
   }
 
   /// It reads padding, which gets as many rows more as its windows move by.
