@@ -10,18 +10,19 @@
 Every search is a line of --out as soon as it has ended; run again, only those that are missing are
 done. The table gives the share of the best possible hypervolume that is missing after 50 and 100
 evaluations, median and quartiles over the seeds. Where the true front is not known, the best found
-by any search counts as possible.
+by any search counts as possible. With --table nothing is searched: the lines of --out become the
+tables of the study.
 """
 
 import argparse
 import json
 import pathlib
-import statistics
 import sys
 import time
 import warnings
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import tables  # noqa: E402
 from problems import hypervolume, problems  # noqa: E402
 
 CHECKPOINTS = (50, 100)
@@ -80,15 +81,21 @@ def genetic(problem, seed, trials, evaluate):
 
 
 def qlognehvi(problem, seed, trials, evaluate):
-    """BoTorch as in its tutorial of constrained multi-objective optimization, one at a time."""
+    """BoTorch as in its tutorial of multi-objective optimization, one at a time.
+
+    One SingleTaskGP of several outputs is a process of its own for each of them, as the tutorial's
+    ModelListGP is, but fits and predicts all of them at once. The limits of batches say only how
+    much memory may be used: points and their utilities are the same with any.
+    """
     import torch
     from botorch.acquisition.multi_objective.logei import qLogNoisyExpectedHypervolumeImprovement
     from botorch.fit import fit_gpytorch_mll
-    from botorch.models import ModelListGP, SingleTaskGP
+    from botorch.models import SingleTaskGP
     from botorch.models.transforms import Standardize
     from botorch.optim import optimize_acqf
     from botorch.sampling.normal import SobolQMCNormalSampler
-    from gpytorch.mlls import SumMarginalLogLikelihood
+    from gpytorch.mlls import ExactMarginalLogLikelihood
+    torch.set_num_threads(1)
     torch.manual_seed(seed)
     torch.set_default_dtype(torch.double)
     names, domains = list(problem.parameters), list(problem.parameters.values())
@@ -108,16 +115,15 @@ def qlognehvi(problem, seed, trials, evaluate):
         else:
             rows = torch.stack(x)
             y = -torch.tensor(values)
-            model = ModelListGP(*[
-                SingleTaskGP(rows, y[:, k:k + 1], outcome_transform=Standardize(1))
-                for k in range(y.shape[1])])
-            fit_gpytorch_mll(SumMarginalLogLikelihood(model.likelihood, model))
+            model = SingleTaskGP(rows, y, outcome_transform=Standardize(y.shape[1]))
+            fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
             utility = qLogNoisyExpectedHypervolumeImprovement(
                 model, ref_point=[-r for r in problem.reference], X_baseline=rows,
                 prune_baseline=True, sampler=SobolQMCNormalSampler(torch.Size([128]), seed=seed))
-            point, _ = optimize_acqf(utility, torch.tensor([[0.0] * d, [1.0] * d]), q=1,
-                                     num_restarts=5, raw_samples=128,
-                                     options={"batch_limit": 5, "maxiter": 100})
+            point, _ = optimize_acqf(
+                utility, torch.tensor([[0.0] * d, [1.0] * d]), q=1, num_restarts=10,
+                raw_samples=512,
+                options={"batch_limit": 10, "init_batch_limit": 512, "maxiter": 200})
             point = point[0].detach()
         tried += 1
         found = evaluate(decode(point))
@@ -134,47 +140,28 @@ METHODS = {"bayloom": bayloom, "bayloom-genetic": genetic, "random": random, "op
 
 def run(problem, method, seed):
     """Hypervolumes at the checkpoints, and the seconds between evaluations."""
-    points, volumes, outside = [], [], [0.0]
+    points, volumes, outside = [], [], [0.0, 0.0]
 
     def evaluate(params):
         if len(volumes) >= CHECKPOINTS[-1]:
             return None
-        begun = time.monotonic()
+        begun = time.monotonic(), time.process_time()
         found = problem.evaluate(params)
         if found is not None:
             points.append(tuple(found))
         volumes.append(hypervolume(points, problem.reference)
                        if len(volumes) + 1 in CHECKPOINTS else None)
-        outside[0] += time.monotonic() - begun
+        outside[0] += time.monotonic() - begun[0]
+        outside[1] += time.process_time() - begun[1]
         return found
 
-    begun = time.monotonic()
+    begun = time.monotonic(), time.process_time()
     METHODS[method](problem, seed, CHECKPOINTS[-1], evaluate)
     volumes += [hypervolume(points, problem.reference)] * (CHECKPOINTS[-1] - len(volumes))
     return {"problem": problem.name, "method": method, "seed": seed,
             "hypervolume": {str(n): volumes[n - 1] for n in CHECKPOINTS},
-            "seconds": round(time.monotonic() - begun - outside[0], 3)}
-
-
-def table(rows, made):
-    best = {name: problem.best or max((row["hypervolume"][str(CHECKPOINTS[-1])] for row in rows
-                                       if row["problem"] == name), default=0)
-            for name, problem in made.items()}
-    print(f"{'problem':<16}{'method':<20}{'seeds':>5}  " +
-          "".join(f"{f'missing after {n}':<26}" for n in CHECKPOINTS) + "seconds")
-    for name in made:
-        for method in METHODS:
-            own = [r for r in rows if r["problem"] == name and r["method"] == method]
-            if not own:
-                continue
-            cells = []
-            for n in CHECKPOINTS:
-                missing = sorted(100 * (1 - r["hypervolume"][str(n)] / best[name]) for r in own)
-                low, high = (missing[q * (len(missing) - 1) // 4] for q in (1, 3))
-                cells.append(f"{statistics.median(missing):6.2f} % ({low:.2f} .. {high:.2f})")
-            seconds = statistics.median(r["seconds"] for r in own)
-            print(f"{name:<16}{method:<20}{len(own):>5}  " +
-                  "".join(f"{c:<26}" for c in cells) + f"{seconds:.1f}")
+            "seconds": round(time.monotonic() - begun[0] - outside[0], 3),
+            "processor_seconds": round(time.process_time() - begun[1] - outside[1], 3)}
 
 
 def main():
@@ -184,6 +171,7 @@ def main():
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--problems", default=None, help="names, with commas between")
     parser.add_argument("--methods", default=",".join(METHODS))
+    parser.add_argument("--table", action="store_true", help="print what --out has, as Markdown")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     made = problems()
@@ -191,6 +179,9 @@ def main():
         made = {name: made[name] for name in arguments.problems.split(",")}
     out = pathlib.Path(arguments.out)
     rows = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
+    if arguments.table:
+        print(tables.markdown(tables.Missing(rows, made, CHECKPOINTS)))
+        return
     done = {(r["problem"], r["method"], r["seed"]) for r in rows}
     for seed in range(arguments.first_seed, arguments.first_seed + arguments.seeds):
         for problem in made.values():
@@ -200,7 +191,7 @@ def main():
                 rows.append(run(problem, method, seed))
                 with out.open("a") as file:
                     file.write(json.dumps(rows[-1]) + "\n")
-    table(rows, made)
+    print(tables.text(tables.Missing(rows, made, CHECKPOINTS)))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,122 @@
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Tables of the searches that compare.py has made: shares of the best hypervolume that are missing.
+
+A search is a dict with `problem`, `method`, `seed`, `hypervolume` (by the number of evaluations, as
+text), `seconds`, and `processor_seconds` where that was recorded.
+"""
+
+import statistics
+
+NAMES = {"bayloom": "Bayloom", "optuna-tpe": "Optuna TPE", "optuna-nsga2": "Optuna NSGA-II",
+         "bayloom-genetic": "Bayloom `genetic`", "random": "random", "botorch-qlognehvi": "BoTorch"}
+
+
+class Missing:
+    """Per cent of the best possible hypervolume that searches left.
+
+    Where the true front is not known, the best found by any of the searches counts as possible.
+    """
+
+    def __init__(self, rows, problems, checkpoints):
+        self.checkpoints, self.problems, self._rows = checkpoints, list(problems), {}
+        last = str(checkpoints[-1])
+        best = {name: problem.best or max((row["hypervolume"][last] for row in rows
+                                           if row["problem"] == name), default=0)
+                for name, problem in problems.items()}
+        for row in rows:
+            if row["problem"] in best:
+                shares = {n: 100 * (1 - row["hypervolume"][str(n)] / best[row["problem"]])
+                          for n in checkpoints}
+                self._rows.setdefault((row["problem"], row["method"]), {})[row["seed"]] = (
+                    shares, row)
+
+    def of(self, problem, method, n):
+        """By seed."""
+        return {seed: shares[n] for seed, (shares, _) in self._of(problem, method).items()}
+
+    def seconds(self, problem, method):
+        """The median: of processor time where all searches have it, else of time."""
+        rows = [row for _, row in self._of(problem, method).values()]
+        kind = "processor_seconds" if all("processor_seconds" in r for r in rows) else "seconds"
+        return statistics.median(row[kind] for row in rows)
+
+    def methods(self):
+        """Those that have searches."""
+        known = {method for _, method in self._rows}
+        return [method for method in NAMES if method in known]
+
+    def _of(self, problem, method):
+        return self._rows.get((problem, method), {})
+
+
+def _number(value):
+    return f"{value:.1f}" if abs(value) >= 0.995 else f"{value:.2f}"
+
+
+def _cell(shares):
+    """Median and quartiles."""
+    values = sorted(shares)
+    low, high = (values[q * (len(values) - 1) // 4] for q in (1, 3))
+    return f"{_number(statistics.median(values))} ({_number(low)} .. {_number(high)})"
+
+
+def text(missing):
+    """A line for each problem and method."""
+    lines = [f"{'problem':<16}{'method':<20}{'seeds':>5}  " +
+             "".join(f"{f'% missing after {n}':<26}" for n in missing.checkpoints) + "seconds"]
+    for problem in missing.problems:
+        for method in missing.methods():
+            shares = [missing.of(problem, method, n).values() for n in missing.checkpoints]
+            if shares[0]:
+                lines.append(f"{problem:<16}{method:<20}{len(shares[0]):>5}  " +
+                             "".join(f"{_cell(s):<26}" for s in shares) +
+                             f"{missing.seconds(problem, method):.1f}")
+    return "\n".join(lines)
+
+
+def markdown(missing):
+    """A table with a column for each method, and one for each method that has fewer searches than
+    Bayloom: both on the seeds that both have."""
+    counts = {method: sum(len(missing.of(p, method, missing.checkpoints[0]))
+                          for p in missing.problems) for method in missing.methods()}
+    complete = [method for method in counts if counts[method] == max(counts.values())]
+    tables = [_all_seeds(missing, complete)]
+    if "bayloom" in complete:
+        tables += [_same_seeds(missing, method) for method in counts if method not in complete]
+    return "\n\n".join(tables)
+
+
+def _all_seeds(missing, methods):
+    lines = ["| problem | after | " + " | ".join(NAMES[m] for m in methods) + " |",
+             "|" + "---|" * (2 + len(methods))]
+    for problem in missing.problems:
+        for n in missing.checkpoints:
+            cells = [missing.of(problem, method, n).values() for method in methods]
+            shown = problem if n == missing.checkpoints[0] else ""
+            lines.append(f"| {shown} | {n} | " +
+                         " | ".join(_cell(c) if c else "" for c in cells) + " |")
+    return "\n".join(lines)
+
+
+def _same_seeds(missing, method):
+    """`less`: in how many pairs of one seed Bayloom left less than the other."""
+    lines = [f"| problem | seeds | after | Bayloom | {NAMES[method]} | Bayloom less, more | "
+             f"seconds, Bayloom's | {NAMES[method]}'s |", "|" + "---|" * 8]
+    for problem in missing.problems:
+        for n in missing.checkpoints:
+            ours, theirs = missing.of(problem, "bayloom", n), missing.of(problem, method, n)
+            seeds = sorted(ours.keys() & theirs.keys())
+            if not seeds:
+                continue
+            less = sum(ours[seed] < theirs[seed] for seed in seeds)
+            more = sum(ours[seed] > theirs[seed] for seed in seeds)
+            is_first = n == missing.checkpoints[0]
+            times = [f"{missing.seconds(problem, m):.1f}" for m in ("bayloom", method)]
+            lines.append(
+                f"| {problem if is_first else ''} | {len(seeds) if is_first else ''} | {n} | "
+                f"{_cell([ours[seed] for seed in seeds])} | "
+                f"{_cell([theirs[seed] for seed in seeds])} | {less}, {more} | " +
+                (" | ".join(times) if not is_first else " | ") + " |")
+    return "\n".join(lines)
