@@ -8,7 +8,7 @@
 namespace bayloom::strategy {
 namespace {
 
-/// Tried programs that the belief in the estimate is worth.
+/// How many tried programs the estimate weighs.
 constexpr double kPriorCount = 2;
 
 }  // namespace
