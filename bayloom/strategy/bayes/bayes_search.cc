@@ -290,7 +290,7 @@ class BayesSearch final : public SearchStrategy {
   /// Replaces up to half of the programs, the last ones, by those of design spaces that have fewer
   /// than kOfEachSpace of the others: bred within their space from the fresh ones, and of a utility
   /// of at least `least`; the best of each space first. Where programs of all spaces are bred
-  /// together, those of spaces that the estimate likes less die out, whatever it is worth.
+  /// together, those of spaces that the estimate likes less die out, right or wrong.
   void SpreadOverSpaces(std::vector<CandidatePtr>& programs, double least,
                         std::span<const CandidatePtr> fresh, base::RandomStream& random) const {
     const size_t replaced = programs.size() / 2;
