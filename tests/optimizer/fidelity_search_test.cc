@@ -114,6 +114,25 @@ TEST(FidelitySearchTest, SeveralAreAskedForAtATime) {
   EXPECT_LT(found.best, 256 * 1.2);
 }
 
+TEST(FidelitySearchTest, TrialsOfHigherFidelitiesMayComeFirst) {
+  for (const int level : {1, 2}) {
+    const auto optimizer = MakeOptimizer("bayesian", Sizes(true), WithFidelity(4));
+    space::Configuration known{{1, 10, 1, 10, static_cast<double>(level)}};
+    optimizer->Tell(known, Valley(known, 1));
+    std::set<std::vector<double>> asked = {known.coordinates};
+    double best = 1e300;
+    for (int i = 0; i < 60; ++i) {
+      const std::vector<space::Configuration> next = optimizer->Ask(1);
+      ASSERT_EQ(next.size(), 1U);
+      EXPECT_TRUE(asked.insert(next[0].coordinates).second);
+      const trial::Outcome outcome = Valley(next[0], 1);
+      if (next[0].coordinates[4] == 2) best = std::min(best, outcome.value);
+      optimizer->Tell(next[0], outcome);
+    }
+    EXPECT_LT(best, 256 * 1.2) << level;
+  }
+}
+
 TEST(FidelitySearchTest, WhatFailsAtALowFidelityIsNotTriedAtHigherOnes) {
   std::set<std::vector<double>> failed;
   bool tried_again = false;

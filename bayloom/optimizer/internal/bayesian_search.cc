@@ -89,10 +89,14 @@ std::vector<space::Configuration> BayesianSearch::Ask(int n) {
 }
 
 std::optional<space::Configuration> BayesianSearch::AskBy(size_t surrogate) {
-  std::optional<space::Configuration> next = IsSampling() ? Sample() : TrySuggest(surrogate);
-  if (!next) next = DrawFresh();
-  if (next) Expect(*next);
-  return next;
+  return IsSampling() ? AskAtRandom() : Asked(TrySuggest(surrogate));
+}
+
+std::optional<space::Configuration> BayesianSearch::Asked(
+    std::optional<space::Configuration> suggestion) {
+  if (!suggestion) suggestion = DrawFresh();
+  if (suggestion) Expect(*suggestion);
+  return suggestion;
 }
 
 void BayesianSearch::Expect(const space::Configuration& configuration) {

@@ -65,6 +65,8 @@ class BayesianSearch final : public Optimizer {
   bool IsSampling() const;
   /// As Ask(1), by the surrogate of that place.
   std::optional<space::Configuration> AskBy(size_t surrogate);
+  /// As Ask(1) in the random beginning.
+  std::optional<space::Configuration> AskAtRandom() { return Asked(Sample()); }
   /// Marks a configuration that another arm asks for as pending.
   void Expect(const space::Configuration& configuration);
   /// Takes that back: it may be asked for again.
@@ -103,6 +105,8 @@ class BayesianSearch final : public Optimizer {
     Eigen::VectorXd variance;
   };
 
+  /// The suggestion, or a random configuration where there is none; it is pending from now on.
+  std::optional<space::Configuration> Asked(std::optional<space::Configuration> suggestion);
   std::optional<space::Configuration> Sample();
   /// At random; one whose canonical form is known only if no others are found.
   std::optional<space::Configuration> DrawFresh();

@@ -114,10 +114,11 @@ std::optional<space::Configuration> FidelitySearch::AskOne() {
       return AskAt(level, *best);
     }
   }
+  // The last fidelity may have trials when those below have none yet: known points are tried there.
   const bool is_informed = Learn();
-  std::optional<space::Configuration> next = full_->AskBy(0);
-  if (!next) return std::nullopt;
   const bool is_random = is_beginning || !is_informed || full_->IsSampling();
+  std::optional<space::Configuration> next = is_random ? full_->AskAtRandom() : full_->AskBy(0);
+  if (!next) return std::nullopt;
   return AskAt(is_random ? LowestUnknown(*next) : ChooseLevel(*next), *next);
 }
 
