@@ -7,6 +7,7 @@
 #include "bayloom/record/internal/schema.h"
 
 namespace bayloom::record {
+
 SampleStore::SampleStore(const std::string& path, Mode mode) : database_(path, mode) {
   Migrate(database_, StoreMigrations());
 }
@@ -71,12 +72,20 @@ void SampleStore::AddModel(TargetId target, const StoredModel& model) {
   WriteModel(database_, target, model);
 }
 
-void SampleStore::KeepOnlyModel(TargetId target, uint64_t hash) {
+void SampleStore::ReplaceModels(TargetId target, const StoredModel& model) {
   const std::lock_guard lock(mutex_);
-  database_.Prepared("DELETE FROM models WHERE target = ? AND hash <> ?").Run(target, hash);
+  Transaction transaction(database_);
+  database_.Prepared("DELETE FROM models WHERE target = ?").Run(target);
+  WriteModel(database_, target, model);
+  transaction.Commit();
 }
 
-std::optional<StoredModel> SampleStore::ReadModel(Rows rows) {
+std::optional<StoredModel> SampleStore::FindModel(const std::string& column, int64_t value) {
+  const std::lock_guard lock(mutex_);
+  Rows rows = database_
+                  .Prepared("SELECT hash, given, trials, tasks, bytes FROM models WHERE " + column +
+                            " = ? AND layout = ? ORDER BY added DESC LIMIT 1")
+                  .Start(value, FeatureLayout());
   if (!rows.Step()) return std::nullopt;
   return StoredModel{.hash = rows.Hash(0),
                      .given = rows.Int(1),
@@ -86,19 +95,11 @@ std::optional<StoredModel> SampleStore::ReadModel(Rows rows) {
 }
 
 std::optional<StoredModel> SampleStore::ModelOf(uint64_t hash) {
-  const std::lock_guard lock(mutex_);
-  return ReadModel(database_
-                       .Prepared("SELECT hash, given, trials, tasks, bytes FROM models"
-                                 " WHERE hash = ? AND layout = ?")
-                       .Start(hash, FeatureLayout()));
+  return FindModel("hash", static_cast<int64_t>(hash));
 }
 
 std::optional<StoredModel> SampleStore::LastModel(TargetId target) {
-  const std::lock_guard lock(mutex_);
-  return ReadModel(database_
-                       .Prepared("SELECT hash, given, trials, tasks, bytes FROM models"
-                                 " WHERE target = ? AND layout = ? ORDER BY added DESC LIMIT 1")
-                       .Start(target, FeatureLayout()));
+  return FindModel("target", target);
 }
 
 }  // namespace bayloom::record

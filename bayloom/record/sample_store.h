@@ -79,14 +79,16 @@ class SampleStore {
 
   /// Adds a model of a target; the same model is kept once.
   void AddModel(TargetId target, const StoredModel& model);
-  /// Removes the target's other models.
-  void KeepOnlyModel(TargetId target, uint64_t hash);
+  /// Puts a model in the place of all models of a target, at once: of several processes that do
+  /// so, the model of one is kept.
+  void ReplaceModels(TargetId target, const StoredModel& model);
   std::optional<StoredModel> ModelOf(uint64_t hash);
   /// The one added last.
   std::optional<StoredModel> LastModel(TargetId target);
 
  private:
-  std::optional<StoredModel> ReadModel(Rows rows);
+  /// The one added last of those with this value in a column.
+  std::optional<StoredModel> FindModel(const std::string& column, int64_t value);
 
   std::mutex mutex_;  ///< guards the database
   Database database_;

@@ -134,10 +134,7 @@ std::optional<TrialPrior> EarlierTrials::Learn(const target::Target& target, boo
   trained.given = given;
   trained.trials = std::ssize(learnt);
   trained.tasks = std::ssize(tasks);
-  if (keep) {
-    samples_.AddModel(*id, trained);
-    samples_.KeepOnlyModel(*id, trained.hash);
-  }
+  if (keep) samples_.ReplaceModels(*id, trained);
   return Unpacked(std::move(trained));  // the same, trained or read
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <set>
+#include <thread>
 
 #include "bayloom/base/random.h"
 #include "bayloom/base/result.h"
@@ -178,10 +179,41 @@ TEST_F(SampleStoreTest, ModelsAreFoundByHashAndByTarget) {
   EXPECT_EQ(samples_.ModelOf(0xffffffffffffffff)->bytes, std::string("a\0b", 3));
   EXPECT_EQ(samples_.LastModel(one)->hash, 2U);
   EXPECT_EQ(samples_.LastModel(one)->given, 9);
-  samples_.KeepOnlyModel(one, 2);
-  EXPECT_FALSE(samples_.ModelOf(0xffffffffffffffff).has_value());
-  EXPECT_EQ(samples_.LastModel(two)->hash, 3U);
   EXPECT_FALSE(samples_.LastModel(Cores(3)).has_value());
+}
+
+TEST_F(SampleStoreTest, OneModelReplacesThoseOfItsTarget) {
+  const TargetId one = Cores(1), two = Cores(2);
+  for (const uint64_t hash : {4, 5}) samples_.AddModel(one, {.hash = hash, .bytes = "old"});
+  samples_.AddModel(two, {.hash = 3, .bytes = "third"});
+  samples_.ReplaceModels(one, {.hash = 2, .bytes = "new"});
+  for (const uint64_t hash : {4, 5}) EXPECT_FALSE(samples_.ModelOf(hash).has_value());
+  EXPECT_EQ(samples_.LastModel(one)->bytes, "new");
+  EXPECT_EQ(samples_.LastModel(two)->hash, 3U);
+  samples_.ReplaceModels(one, {.hash = 2, .bytes = "new"});
+  EXPECT_EQ(samples_.LastModel(one)->hash, 2U);
+}
+
+/// Two processes that have trained models of one target keep one of them.
+TEST_F(SampleStoreTest, StoresThatReplaceModelsAtOnceKeepOne) {
+  const TargetId target = Cores(1);
+  const auto replace = [&](uint64_t from) {
+    SampleStore store(path_);
+    for (uint64_t hash = from; hash < from + 20; ++hash) {
+      store.ReplaceModels(target, {.hash = hash, .bytes = "trained"});
+      EXPECT_TRUE(store.LastModel(target).has_value());
+    }
+  };
+  {
+    const std::jthread other([&] { replace(100); });
+    replace(200);
+  }
+  const uint64_t last = samples_.LastModel(target)->hash;
+  EXPECT_TRUE(last == 119 || last == 219) << last;
+  Database database(path_, Database::Mode::kReadOnly);
+  Rows rows = database.Prepared("SELECT COUNT(*) FROM models").Start();
+  ASSERT_TRUE(rows.Step());
+  EXPECT_EQ(rows.Int(0), 1);
 }
 
 TEST_F(SampleStoreTest, DamageIsSaidAndOtherFeaturesAreNotThere) {
