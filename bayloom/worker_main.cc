@@ -18,6 +18,7 @@
 #include "bayloom/base/version.h"
 #include "bayloom/codegen/host.h"
 #include "bayloom/measure/kernel_worker.h"
+#include "bayloom/measure/load_monitor.h"
 #include "bayloom/measure/runner_main.h"
 #include "bayloom/target/emulated.h"
 #include "bayloom/worker/server.h"
@@ -48,6 +49,11 @@ void Work(const Arguments& arguments) {
   };
   server.measure_machine = []() -> Result<nlohmann::json> {
     return Error{"bayloom-worker has no compiler, which measuring a machine needs"};
+  };
+  measure::LoadMonitor load({.threads = machine.cores});
+  server.note = [&] {
+    const bool is_news = !target::IsEmulated(machine) && load.Look();
+    return is_news ? measure::DescribeBusy(load.last()) : std::string();
   };
   worker::Serve(STDIN_FILENO, STDOUT_FILENO, server);
 }

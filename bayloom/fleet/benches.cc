@@ -25,11 +25,18 @@ worker::ServerOptions Benches::ServerOptions() {
   server.measure_machine = [this]() -> Result<nlohmann::json> {
     const Result<measure::MeasuredMachine> machine = measure::MeasuredMachineOf(options_.target);
     if (!machine) return machine.error();
+    if (machine->disturbed) machine_note_ = measure::DescribeMeasuredBusy(*machine->disturbed);
     target::Target measured = options_.target;
     measured.machine = machine->model;
     return target::TargetToJson(measured);
   };
+  server.note = [this] { return Note(); };
   return server;
+}
+
+std::string Benches::Note() {
+  if (!machine_note_.empty()) return std::exchange(machine_note_, {});
+  return load_ && load_->Look() ? measure::DescribeBusy(load_->last()) : std::string();
 }
 
 Result<std::unique_ptr<worker::Bench>> Benches::Make(const nlohmann::json& definition) {
@@ -37,6 +44,11 @@ Result<std::unique_ptr<worker::Bench>> Benches::Make(const nlohmann::json& defin
     return Error{"a definition without a kind"};
   }
   const nlohmann::json& kind = definition["kind"];
+  // Mappings are worth the same on a busy machine.
+  if (!load_ && kind != kMappingKind) {
+    const int threads = kind == kScenarioKind ? options_.jobs : options_.target.cores;
+    load_.emplace(measure::LoadMonitorOptions{.threads = threads});
+  }
   if (kind == kScenarioKind) return MakeScenarioBench(definition, options_.jobs);
   if (kind == kMappingKind) return MakeMappingBench(definition, options_.jobs);
   if (kind == measure::kKernelKind) {

@@ -5,8 +5,11 @@
 
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
 
 #include "bayloom/measure/kernel_worker.h"
+#include "bayloom/measure/load_monitor.h"
 #include "bayloom/measure/measurer.h"
 #include "bayloom/worker/server.h"
 
@@ -29,10 +32,14 @@ class Benches {
 
  private:
   Result<std::unique_ptr<worker::Bench>> Make(const nlohmann::json& definition);
+  /// That other processes disturbed what was just measured, or have begun to disturb trials.
+  std::string Note();
 
   WorkerOptions options_;
   std::unique_ptr<measure::Measurer> measurer_;     ///< null until a program is to be measured
   std::unique_ptr<measure::KernelWorker> kernels_;  ///< null until a compiled one is
+  std::optional<measure::LoadMonitor> load_;        ///< from the first subject that takes time
+  std::string machine_note_;                        ///< that the machine was busy, until it is said
 };
 
 }  // namespace bayloom::fleet

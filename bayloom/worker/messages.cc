@@ -74,6 +74,12 @@ Result<trial::Outcome> OutcomeFromJson(const Json& json) {
   return outcome;
 }
 
+/// With the note that it has, if any.
+Json WithNote(Json json, const Report& report) {
+  if (!report.note.empty()) json["note"] = report.note;
+  return json;
+}
+
 /// A message as a JSON object, whose members are asked for by kind.
 class Reader {
  public:
@@ -113,6 +119,8 @@ class Reader {
     }
     return base::InOneLine(place->get<std::string>(), kMaxReasonBytes);
   }
+  /// Absent: empty.
+  Result<std::string> Note() const { return Has("note") ? Text("note") : std::string(); }
   /// Absent: `otherwise`.
   Result<bool> Flag(const char* name, bool otherwise) const {
     const auto place = json_.find(name);
@@ -152,6 +160,9 @@ Result<Report> ReadOfLease(Reader& reader) {
   const Result<int64_t> lease = reader.Id("lease");
   if (!lease) return lease.error();
   report.lease = *lease;
+  Result<std::string> note = reader.Note();
+  if (!note) return note.error();
+  report.note = *std::move(note);
   if (reader.Has("lost")) {
     report.kind = Report::Kind::kLost;
     Result<std::string> why = reader.Text("lost");
@@ -200,11 +211,12 @@ std::string ToLine(const Report& report) {
     case Report::Kind::kSubject:
       return InLine({{"subject", report.subject}, {"slots", report.slots}});
     case Report::Kind::kOutcome:
-      return InLine({{"lease", report.lease}, {"outcome", OutcomeToJson(report.outcome)}});
+      return InLine(
+          WithNote({{"lease", report.lease}, {"outcome", OutcomeToJson(report.outcome)}}, report));
     case Report::Kind::kLost:
-      return InLine({{"lease", report.lease}, {"lost", report.text}});
+      return InLine(WithNote({{"lease", report.lease}, {"lost", report.text}}, report));
     case Report::Kind::kMachine:
-      return InLine({{"machine", report.body}});
+      return InLine(WithNote({{"machine", report.body}}, report));
     case Report::Kind::kError: {
       Json json = {{"error", report.text}};
       if (report.subject > 0) json["subject"] = report.subject;
@@ -259,6 +271,9 @@ Result<Report> ReadReport(std::string_view line) {
   if (reader->Has("machine")) {
     report.kind = Report::Kind::kMachine;
     report.body = reader->Take("machine");
+    Result<std::string> note = reader->Note();
+    if (!note) return note.error();
+    report.note = *std::move(note);
     return report;
   }
   if (reader->Has("subject")) {

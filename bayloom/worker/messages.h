@@ -65,6 +65,9 @@ struct Report {
   int slots = 0;
   trial::Outcome outcome;
   std::string text;
+  /// With an outcome, a loss or a machine: what a person should know of the worker's machine; may
+  /// be empty. Tuners that know no notes pass over it.
+  std::string note;
 };
 
 /// One line each, with its end.

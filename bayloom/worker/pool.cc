@@ -266,6 +266,7 @@ class WorkerPool::Impl {
       }
       return Join(worker, report);
     }
+    if (!report.note.empty()) Notice(fmt::format("{}: {}", Name(worker), report.note));
     switch (report.kind) {
       case Report::Kind::kSubject:
         if (worker.slots.contains(report.subject)) worker.slots[report.subject] = report.slots;

@@ -189,7 +189,12 @@ class Server {
       report.kind = Report::Kind::kLost;
       report.text = base::InOneLine(finished.lost, kMaxReason);
     }
+    report.note = Note();
     writer_.Write(report);
+  }
+
+  std::string Note() const {
+    return options_.note ? base::InOneLine(options_.note(), kMaxReason) : std::string();
   }
 
   void Refuse(const std::string& why, SubjectId subject = 0) {
@@ -214,6 +219,7 @@ class Server {
         Report report;
         report.kind = Report::Kind::kMachine;
         report.body = *std::move(machine);
+        report.note = Note();
         return writer_.Write(report);
       }
     }

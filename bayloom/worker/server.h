@@ -19,6 +19,9 @@ struct ServerOptions {
   std::function<Result<std::unique_ptr<Bench>>(const nlohmann::json& definition)> make_bench;
   /// Measures this machine.
   std::function<Result<nlohmann::json>()> measure_machine;
+  /// What a person should know of this machine, in one line, such as that it is busy; empty where
+  /// there is nothing new. Asked after each trial and after the machine was measured; may be null.
+  std::function<std::string()> note = nullptr;
   double alive_seconds = 1;  ///< between two signs of life
 };
 

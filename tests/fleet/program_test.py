@@ -140,6 +140,23 @@ class WorkersTest(unittest.TestCase):
         self.assertEqual(len(here), 30)
         self.assertEqual(here, there)
 
+    def test_workers_evaluate_at_several_fidelities(self):
+        text = SCENARIO.replace("test {x} != 7 && echo {x}", "echo $(({x} * {size}))")
+        (self.path / "sizes.yaml").write_text(
+            text.replace("optimizer: random", "known: [{x: 20, y: a}]\n"
+                         "fidelity: {parameter: size, values: [1, 10, 100]}"))
+        arguments = ["search", "sizes.yaml", "--db", "sizes.db", "--workers", self.worker,
+                     "--workers", self.worker]
+        self.run_program(*arguments, "--trials", "20")
+        self.run_program(*arguments, "--trials", "40", "--resume")
+        trials = self.trials("sizes.db")
+        tried = [trial["configuration"] for trial in trials]
+        self.assertEqual(len({json.dumps(each, sort_keys=True) for each in tried}), 40)
+        self.assertEqual({each["size"] for each in tried}, {1, 10, 100})
+        self.assertIn({"x": 20, "y": "a", "size": 100}, tried)
+        for each, trial in zip(tried, trials):
+            self.assertEqual(trial["value"], each["x"] * each["size"])
+
     def test_two_workers_share_a_search(self):
         self.run_program("search", "scenario.yaml", "--trials", "60", "--db", "two.db",
                          "--workers", self.worker, "--workers", self.worker)
@@ -165,6 +182,21 @@ class WorkersTest(unittest.TestCase):
         done = self.run_program(*arguments, "--evaluator", "simulate {mapping}", "--workers",
                                 self.worker, code=2)
         self.assertIn("a simulator answers one value", done.stderr)
+
+    def test_a_worker_on_a_busy_machine_says_so(self):
+        (self.path / "pausing.yaml").write_text(SCENARIO.replace("&&", "&& sleep 0.1 &&"))
+        others = [subprocess.Popen(["sh", "-c", "while :; do :; done"])
+                  for _ in os.sched_getaffinity(0)]
+        try:
+            done = self.run_program("search", "pausing.yaml", "--trials", "20", "--workers",
+                                    self.worker)
+        finally:
+            for other in others:
+                other.kill()
+                other.wait()
+        notes = [line for line in done.stderr.splitlines() if "the machine is busy" in line]
+        self.assertEqual(len(notes), 1, done.stderr)
+        self.assertIn("worker '", notes[0])
 
     def test_a_command_that_is_not_there_ends_the_search_as_it_does_here(self):
         (self.path / "missing.yaml").write_text(SCENARIO.replace("test {x}", "no-such-command {x}"))

@@ -66,6 +66,25 @@ TEST(WorkerMessages, OutcomesComeBackAsTheyWere) {
   EXPECT_EQ(read->outcome.reason, "it \"says\"\\nso");  // one line
 }
 
+TEST(WorkerMessages, NotesGoWithWhatIsSaidAnyway) {
+  for (const Report::Kind kind :
+       {Report::Kind::kOutcome, Report::Kind::kLost, Report::Kind::kMachine}) {
+    Report report;
+    report.kind = kind;
+    report.lease = 8;
+    report.outcome = trial::Outcome::Feasible(1);
+    EXPECT_EQ(ToLine(report).find("note"), std::string::npos);  // as workers say it that know none
+    ASSERT_TRUE(ReadReport(ToLine(report)));
+    EXPECT_EQ(ReadReport(ToLine(report))->note, "");
+    report.note = "the machine\nis busy";
+    const Result<Report> read = ReadReport(ToLine(report));
+    ASSERT_TRUE(read);
+    EXPECT_EQ(read->kind, kind);
+    EXPECT_EQ(read->note, "the machine\\nis busy");
+  }
+  EXPECT_FALSE(ReadReport(R"({"lease": 1, "lost": "so", "note": 3})"));
+}
+
 TEST(WorkerMessages, RefusesWhatIsNone) {
   for (const char* line :
        {"", "7", "[]", "{", "{}", "{\"lease\": 1}", "{\"subject\": 0, \"definition\": {}}",

@@ -29,6 +29,7 @@ namespace {
 
 using testing::AllOf;
 using testing::Contains;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
@@ -160,6 +161,21 @@ TEST_F(WorkerPoolTest, TriesEveryTrialOnceAndEndsWithItsWorkers) {
   EXPECT_EQ(std::ssize(Started()), 3);
   EXPECT_TRUE(AllEnd(Started()));
   EXPECT_THAT(notices_, IsEmpty());
+}
+
+TEST_F(WorkerPoolTest, TellsWhatWorkersNote) {
+  WorkerPool pool(Options({Command(1, "1 test noting")}));
+  ASSERT_TRUE(pool.MeasureMachine());
+  EXPECT_THAT(notices_,
+              ElementsAre(AllOf(HasSubstr("worker 'exec "), HasSubstr("': the machine was busy"))));
+  RemoteEvaluator<int> evaluator = Numbers(pool);
+  CountingTask task(evaluator);
+  run::ScheduledRun<int> run(Trials(10));
+  run.AddTask(task, {.name = "count"});
+  EXPECT_EQ(run.Run(), trial::StopReason::kTrials);
+  ExpectComplete(task.kept, 10);
+  ASSERT_EQ(std::ssize(notices_), 2);
+  EXPECT_THAT(notices_[1], HasSubstr("': the machine\\nis busy"));
 }
 
 /// At twenty random moments a worker is killed: each trial is recorded once all the same.

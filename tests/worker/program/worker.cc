@@ -8,7 +8,8 @@
 //
 // Writes a file named by its process number into the folder, "ended" into it once it ends by
 // itself. BEHAVIOUR "mute" says nothing after the greeting, "chatty" greets with words, "unable"
-// finds that it cannot try any number.
+// finds that it cannot try any number, "noting" has a note for the first report of its machine and
+// one for the first of a trial after that.
 
 #include <unistd.h>
 
@@ -67,6 +68,12 @@ int Main(int argc, char** argv) {
   const std::string behaviour = argc > 5 ? argv[5] : "";
   if (behaviour == "chatty") std::printf("Welcome to this machine\n"), std::fflush(stdout);
   ServerOptions options = Options(std::atoi(argv[2]), factor, identity, behaviour == "unable");
+  if (behaviour == "noting") {
+    options.note = [notes = 0]() mutable -> std::string {
+      ++notes;
+      return notes == 1 ? "the machine was busy" : notes == 2 ? "the machine\nis busy" : "";
+    };
+  }
   if (behaviour == "mute") {
     std::printf("%s", ToLine(options.hello).c_str());
     std::fflush(stdout);
