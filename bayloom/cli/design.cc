@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/App.hpp>
 #include <filesystem>
@@ -21,6 +22,8 @@
 #include "bayloom/cli/internal/model_option.h"
 #include "bayloom/cli/internal/output.h"
 #include "bayloom/cli/internal/run_options.h"
+#include "bayloom/cli/internal/workers_option.h"
+#include "bayloom/fleet/design_trials.h"
 #include "bayloom/graph/graph.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
 #include "bayloom/report/design_table.h"
@@ -39,7 +42,7 @@ struct DesignArguments {
   std::string space;
   std::vector<std::string> networks;
   std::vector<std::string> operations;
-  std::string objective = "edp";
+  std::vector<std::string> objectives = {"edp"};
   std::vector<std::string> limits;
   std::string technology;
   std::vector<std::string> compare;
@@ -51,6 +54,8 @@ struct DesignArguments {
   int designs = 5;
   std::string database;
   bool resume = false;
+  int jobs = 1;
+  WorkersOption workers;
   std::string out;
   bool json = false;
 };
@@ -77,7 +82,7 @@ tuning::DesignOptions OptionsOf(const DesignArguments& arguments,
                                 const tuning::DesignSpace& design) {
   const external::Scenario& scenario = design.scenario();
   tuning::DesignOptions options;
-  options.evaluation.objective = mapspace::ParseMapObjective(arguments.objective);
+  options.evaluation.objectives = tuning::ParseDesignObjectives(arguments.objectives);
   for (const std::string& text : arguments.limits) {
     tuning::AddDesignLimit(text, options.evaluation.limits);
   }
@@ -94,11 +99,28 @@ tuning::DesignOptions OptionsOf(const DesignArguments& arguments,
   options.database =
       arguments.database.empty() ? FileNameOf(scenario.name) + ".db" : arguments.database;
   options.resume = arguments.resume;
+  options.jobs = arguments.jobs;
   return options;
 }
 
-trial::StopReason RunWithProgress(tuning::DesignSearch& search) {
+/// Has designs evaluated by the workers, if there are any; they outlive the search.
+std::unique_ptr<worker::WorkerPool> Delegate(const DesignArguments& arguments,
+                                             tuning::DesignOptions& options) {
+  if (arguments.workers.empty()) return nullptr;
+  if (arguments.jobs > 1) {
+    throw InputError("--jobs: say it to each worker, 'bayloom worker --jobs N'");
+  }
+  std::unique_ptr<worker::WorkerPool> pool = arguments.workers.Connect();
+  options.make_trials = [&pool = *pool](const tuning::DesignSpace& design,
+                                        const tuning::DesignEvaluator& evaluator) {
+    return fleet::MakeRemoteDesignTrials(pool, design, evaluator);
+  };
+  return pool;
+}
+
+trial::StopReason RunWithProgress(tuning::DesignSearch& search, const WorkersOption& workers) {
   report::RunProgress progress(stderr, search.Status(), report::DesignProgress(search));
+  const WorkersOption::NotesInto notes(workers, progress);
   const trial::StopReason reason = search.Run(progress.Observer());
   progress.End();
   return reason;
@@ -129,8 +151,13 @@ void Print(const DesignArguments& arguments, const tuning::DesignSearch& search,
   std::vector<external::StudyTrial> front = search.Front();
   const size_t all = front.size();
   if (all > kShownFront) front.erase(front.begin() + kShownFront, front.end());
-  fmt::print("\ndesigns that no other beats in area, energy and cycles together{}:\n{}",
-             all > front.size() ? fmt::format(" (the smallest {} of {})", front.size(), all) : "",
+  const bool is_pareto = arguments.objectives.size() > 1;
+  fmt::print("\ndesigns that no other beats in {} together{}:\n{}",
+             is_pareto ? fmt::format("{}", fmt::join(arguments.objectives, ", "))
+                       : "area, energy and cycles",
+             all > front.size() ? fmt::format(" (the {} {} of {})",
+                                              is_pareto ? "first" : "smallest", front.size(), all)
+                                : "",
              report::DesignTable(search, front).Text());
   const auto sensitivity = search.Sensitivity();
   if (sensitivity.empty()) return;
@@ -157,10 +184,11 @@ void Design(const DesignArguments& arguments) {
   tuning::DesignSpace design = tuning::DesignSpace::Load(arguments.space);
   tuning::DesignOptions options = OptionsOf(arguments, design);
   const std::string database = options.database;
+  const std::unique_ptr<worker::WorkerPool> pool = Delegate(arguments, options);
   tuning::DesignSearch search(std::move(design), LoadNetworks(arguments), std::move(options));
   Say("{} search {}: {}, records in {}\n", search.resumed() ? "Resuming" : "Beginning",
       search.record().id, base::InOneLine(search.scenario().name), base::InOneLine(database, 200));
-  const trial::StopReason reason = RunWithProgress(search);
+  const trial::StopReason reason = RunWithProgress(search, arguments.workers);
   const run::RunStatus status = search.Status();
   Say("{}: {} designs in {}, {} of them beyond the limits or without mappings; {} a design\n",
       DescribeEnd(reason), report::FormatCount(status.trials),
@@ -210,6 +238,11 @@ void AddSearchOptionsOf(DesignArguments& arguments, CLI::App& design) {
       ->option_text("FILE")
       ->default_str("NAME.db");
   design.add_flag("--resume", arguments.resume, "Continue the last such search, if there is one");
+  design.add_option("--jobs,-j", arguments.jobs, "Designs evaluated concurrently")
+      ->option_text("N")
+      ->capture_default_str()
+      ->check(AtLeastOne());
+  arguments.workers.AddTo(design);
 }
 
 }  // namespace
@@ -224,13 +257,16 @@ void AddDesignCommand(CLI::App& app) {
       ->option_text("MODEL...");
   design->add_option("--op", arguments->operations, "Operations to run, as for 'map'")
       ->option_text("OPERATION...");
-  OneOf(
-      design
-          ->add_option("--objective", arguments->objective,
-                       WithDetails("What to minimize", ", of several networks the geometric mean"))
-          ->option_text("NAME")
-          ->capture_default_str(),
-      {"energy", "delay", "edp"});
+  OneOf(design
+            ->add_option("--objective", arguments->objectives,
+                         WithDetails("What to minimize",
+                                     ", of several networks the geometric mean;\n"
+                                     "several for a Pareto front"))
+            ->option_text("NAME,...")
+            ->default_str("edp")
+            ->delimiter(',')
+            ->allow_extra_args(false),
+        {"energy", "delay", "edp", "area"});
   design
       ->add_option("--budget", arguments->limits,
                    "What a design may cost: area=2mm2, energy=5mJ, cycles=1e8")

@@ -9,6 +9,7 @@
 #include "bayloom/base/one_line.h"
 #include "bayloom/codegen/host.h"
 #include "bayloom/fleet/configuration_trials.h"
+#include "bayloom/fleet/design_trials.h"
 #include "bayloom/fleet/mapping_trials.h"
 #include "bayloom/fleet/program_trials.h"
 #include "bayloom/measure/measure_machine.h"
@@ -44,13 +45,14 @@ Result<std::unique_ptr<worker::Bench>> Benches::Make(const nlohmann::json& defin
     return Error{"a definition without a kind"};
   }
   const nlohmann::json& kind = definition["kind"];
-  // Mappings are worth the same on a busy machine.
-  if (!load_ && kind != kMappingKind) {
+  // Mappings and designs are worth the same on a busy machine.
+  if (!load_ && kind != kMappingKind && kind != kDesignKind) {
     const int threads = kind == kScenarioKind ? options_.jobs : options_.target.cores;
     load_.emplace(measure::LoadMonitorOptions{.threads = threads});
   }
   if (kind == kScenarioKind) return MakeScenarioBench(definition, options_.jobs);
   if (kind == kMappingKind) return MakeMappingBench(definition, options_.jobs);
+  if (kind == kDesignKind) return MakeDesignBench(definition, options_.jobs);
   if (kind == measure::kKernelKind) {
     if (!kernels_) {
       kernels_ = std::make_unique<measure::KernelWorker>(options_.target, options_.measuring);

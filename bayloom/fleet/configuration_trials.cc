@@ -9,6 +9,7 @@
 #include "bayloom/base/one_line.h"
 #include "bayloom/external/evaluator.h"
 #include "bayloom/external/scenario_overrides.h"
+#include "bayloom/fleet/internal/read_configuration.h"
 #include "bayloom/space/configuration_json.h"
 #include "bayloom/worker/remote_evaluator.h"
 
@@ -58,12 +59,8 @@ Result<std::unique_ptr<worker::Bench>> MakeScenarioBench(const Json& definition,
   std::unique_ptr<worker::Bench> bench =
       std::make_unique<worker::EvaluatorBench<space::Configuration>>(
           external::MakeEvaluator(scenario.space, scenario.evaluator, jobs), jobs,
-          [space = scenario.space](const Json& json, bool) -> Result<space::Configuration> {
-            Result<space::Configuration> configuration = space::FromJson(*space, json);
-            if (configuration && !space->Contains(*configuration)) {
-              return Error{"the constraints do not allow this configuration"};
-            }
-            return configuration;
+          [space = scenario.space](const Json& json, bool) {
+            return ReadConfiguration(*space, json);
           });
   return bench;
 } catch (const InputError& error) {

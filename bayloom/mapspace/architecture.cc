@@ -46,6 +46,14 @@ double StorageLevel::Slowdown(double reads, double writes) const {
   return slowdown;
 }
 
+double StorageLevel::Bandwidth(double reads, double writes) const {
+  const double moved = reads + writes;
+  double bandwidth = shared_bandwidth;
+  if (reads > 0) bandwidth = std::min(bandwidth, read_bandwidth * moved / reads);
+  if (writes > 0) bandwidth = std::min(bandwidth, write_bandwidth * moved / writes);
+  return bandwidth;
+}
+
 Fanout Architecture::FanoutOf(int level) const {
   const StorageLevel& outer = levels[level];
   const int64_t inner_instances = level == 0 ? arithmetic.instances : levels[level - 1].instances;

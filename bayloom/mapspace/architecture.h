@@ -53,6 +53,9 @@ struct StorageLevel {
   /// By what factor the level is too slow for so many words a cycle: 1 if it is fast enough, else
   /// less.
   double Slowdown(double reads, double writes) const;
+  /// Words a cycle that one instance moves at most, of which these are as many reads to as many
+  /// writes; infinity where nothing bounds them.
+  double Bandwidth(double reads, double writes) const;
 
   bool operator==(const StorageLevel&) const = default;
 };

@@ -3,6 +3,8 @@
 
 #include "bayloom/mapspace/technology.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -146,6 +148,30 @@ Technology ParseTechnology(const std::string& text, const std::string& file) {
   dram.AllowOnly({"energy_per_bit"});
   technology.dram_energy_per_bit_pj = Positive(dram, "energy_per_bit", kMaxCost);
   return technology;
+}
+
+std::string PrintTechnology(const Technology& technology) {
+  std::string text = fmt::format("technology:\n  name: {}\n", technology.name);
+  const auto add_units = [&](const char* name, const std::vector<Technology::Unit>& units) {
+    text += fmt::format("  {}:\n", name);
+    for (const Technology::Unit& unit : units) {
+      text += fmt::format("  - {{bits: {}, energy: {}, area: {}}}\n", unit.bits, unit.energy_pj,
+                          unit.area_um2);
+    }
+  };
+  add_units("multiplier", technology.multiplier);
+  add_units("adder", technology.adder);
+  const Technology::Sram& sram = technology.sram;
+  text += fmt::format("  sram:\n    access_bits: {}\n    access:\n", sram.access_bits);
+  for (const Technology::Access& access : sram.access) {
+    text += fmt::format("    - {{bytes: {}, energy: {}}}\n", access.bytes, access.energy_pj);
+  }
+  text += fmt::format("    cell_area: {}\n    bank_bytes: {}\n    bank_efficiency: {}\n",
+                      sram.cell_area_um2, sram.bank_bytes, sram.bank_efficiency);
+  return text +
+         fmt::format("  register: {{energy: {}, area: {}}}\n  dram: {{energy_per_bit: {}}}\n",
+                     technology.register_energy_pj, technology.register_area_um2,
+                     technology.dram_energy_per_bit_pj);
 }
 
 std::vector<std::string> ShippedTechnologyNames() {

@@ -67,6 +67,8 @@ Technology ShippedTechnology(std::string_view name);
 std::vector<std::string> ShippedTechnologyNames();
 /// From a YAML text like those in technologies/. Throws InputError naming file, line and key.
 Technology ParseTechnology(const std::string& text, const std::string& file);
+/// A text that ParseTechnology reads as the same technology.
+std::string PrintTechnology(const Technology& technology);
 /// A shipped table's name, or a file.
 Technology LoadTechnology(const std::string& name_or_file);
 

@@ -10,6 +10,7 @@
 #include "bayloom/model/gaussian_process.h"
 #include "bayloom/model/random_forest.h"
 #include "bayloom/optimizer/internal/bayesian_search.h"
+#include "bayloom/optimizer/internal/exclusion_filter.h"
 #include "bayloom/optimizer/internal/fidelity_search.h"
 #include "bayloom/optimizer/internal/heuristic_search.h"
 #include "bayloom/optimizer/internal/portfolio.h"
@@ -147,9 +148,12 @@ bool IsLastFidelity(const space::Space& space, const space::Configuration& confi
   return configuration.coordinates.back() + 1 == space.parameter(space.size() - 1).Cardinality();
 }
 
-std::unique_ptr<Optimizer> MakeOptimizer(std::string_view name,
-                                         std::shared_ptr<const space::Space> space,
-                                         const OptimizerOptions& options) {
+namespace {
+
+/// As MakeOptimizer, exclusions apart.
+std::unique_ptr<Optimizer> MakeUnfiltered(std::string_view name,
+                                          std::shared_ptr<const space::Space> space,
+                                          const OptimizerOptions& options) {
   const OptimizerMaker& make = Optimizers().At(name);
   if (options.fidelity) {
     if (name != "bayesian" || !options.further_objectives.empty() ||
@@ -169,6 +173,16 @@ std::unique_ptr<Optimizer> MakeOptimizer(std::string_view name,
   of_one.further_objectives.clear();
   return std::make_unique<ScalarizedSearch>(make(std::move(space), of_one),
                                             options.further_objectives, options.seed);
+}
+
+}  // namespace
+
+std::unique_ptr<Optimizer> MakeOptimizer(std::string_view name,
+                                         std::shared_ptr<const space::Space> space,
+                                         const OptimizerOptions& options) {
+  std::unique_ptr<Optimizer> optimizer = MakeUnfiltered(name, std::move(space), options);
+  if (!options.excludes) return optimizer;
+  return std::make_unique<ExclusionFilter>(std::move(optimizer), options.excludes);
 }
 
 }  // namespace bayloom::optimizer

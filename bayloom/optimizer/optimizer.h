@@ -125,6 +125,9 @@ struct FidelityOptions {
 /// Whether a configuration of a space whose last parameter is the fidelity has the last one.
 bool IsLastFidelity(const space::Space& space, const space::Configuration& configuration);
 
+/// Whether a configuration is not to be tried.
+using ExclusionTest = std::function<bool(const space::Configuration&)>;
+
 struct OptimizerOptions {
   uint64_t seed = 0;
   /// Random configurations before the bayesian optimizers trust their surrogate; 0 chooses by the
@@ -143,6 +146,10 @@ struct OptimizerOptions {
   std::optional<FidelityOptions> fidelity = {};
   /// The bayesian optimizers ask for canonical configurations only, as long as they find new ones.
   space::CanonicalForm canonical = {};
+  /// Known constraints that are code: what it excludes is never asked for. The space does not know
+  /// them, so that each costs the time of a suggestion, and optimizers learn of them as of
+  /// failures.
+  ExclusionTest excludes = {};
 };
 
 /// What makes an optimizer.

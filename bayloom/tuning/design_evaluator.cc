@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <span>
 #include <utility>
 
 #include "bayloom/base/clock.h"
@@ -60,16 +61,25 @@ double Distance(const mapspace::Architecture& a, const mapspace::Architecture& b
   return distance;
 }
 
-double Combine(double energy_pj, double cycles, mapspace::MapObjective objective) {
-  switch (objective) {
-    case mapspace::MapObjective::kEnergy:
-      return energy_pj;
-    case mapspace::MapObjective::kDelay:
-      return cycles;
-    case mapspace::MapObjective::kEnergyDelay:
-      break;
+/// What running a network once costs.
+struct NetworkCost {
+  double energy_pj = 0;
+  double cycles = 0;
+};
+
+/// Of several networks the geometric mean.
+double ValueOf(std::span<const NetworkCost> networks, mapspace::MapObjective objective) {
+  double logarithms = 0;
+  for (const NetworkCost& network : networks) {
+    if (objective != mapspace::MapObjective::kDelay) logarithms += std::log(network.energy_pj);
+    if (objective != mapspace::MapObjective::kEnergy) logarithms += std::log(network.cycles);
   }
-  return energy_pj * cycles;
+  return std::exp(logarithms / static_cast<double>(networks.size()));
+}
+
+double ValueOf(std::span<const NetworkCost> networks, double area_mm2, DesignObjective objective) {
+  if (objective == DesignObjective::kArea) return area_mm2;
+  return ValueOf(networks, MappingObjectiveOf({{objective}}));
 }
 
 }  // namespace
@@ -106,8 +116,11 @@ void AddDesignLimit(const std::string& text, DesignLimits& limits) {
 
 DesignEvaluator::DesignEvaluator(std::vector<DesignNetwork> networks,
                                  mapspace::Technology technology, DesignEvaluatorOptions options)
-    : networks_(std::move(networks)), technology_(std::move(technology)), options_(options) {
+    : networks_(std::move(networks)),
+      technology_(std::move(technology)),
+      options_(std::move(options)) {
   if (networks_.empty()) throw InputError("a design needs a network to run");
+  if (options_.objectives.empty()) throw InputError("a design needs an objective");
   for (const DesignNetwork& network : networks_) {
     if (network.layers.empty()) {
       throw InputError("network '" + network.name + "' has no convolution or matrix product");
@@ -130,8 +143,9 @@ DesignEvaluator::DesignEvaluator(std::vector<DesignNetwork> networks,
   }
 }
 
-std::vector<const DesignEvaluator::Donor*> DesignEvaluator::DonorsFor(
+std::vector<DesignEvaluator::Donor> DesignEvaluator::DonorsFor(
     const mapspace::Architecture& architecture) const {
+  const std::lock_guard lock(mutex_);
   const Donor* best = nullptr;
   const Donor* nearest = nullptr;
   for (const Donor& donor : donors_) {
@@ -143,14 +157,20 @@ std::vector<const DesignEvaluator::Donor*> DesignEvaluator::DonorsFor(
     }
   }
   if (best == nullptr) return {};
-  if (nearest == best) return {best};
-  return {best, nearest};
+  if (nearest == best) return {*best};
+  return {*best, *nearest};
 }
 
 void DesignEvaluator::Keep(Donor donor) {
+  const std::lock_guard lock(mutex_);
   const auto place = std::ranges::upper_bound(donors_, donor.value, {}, &Donor::value);
   donors_.insert(place, std::move(donor));
   if (donors_.size() > kMaxDonors) donors_.pop_back();
+}
+
+uint64_t DesignEvaluator::NextSeed() {
+  const std::lock_guard lock(mutex_);
+  return SeedAfter(options_.seed, mapped_++);
 }
 
 std::optional<trial::Outcome> DesignEvaluator::Evaluate(const mapspace::Architecture& architecture,
@@ -164,8 +184,8 @@ std::optional<trial::Outcome> DesignEvaluator::Evaluate(const mapspace::Architec
     return refused;
   }
   MapOptions options;
-  options.search.objective = options_.objective;
-  options.search.seed = SeedAfter(options_.seed, mapped_++);
+  options.search.objective = MappingObjectiveOf(options_.objectives);
+  options.search.seed = NextSeed();
   options.search.budget.trials = options_.evaluations * std::ssize(layers_);
   options.search.budget.stop = stop;
   MapRun run(layers_, architecture, {}, std::move(options));
@@ -173,10 +193,10 @@ std::optional<trial::Outcome> DesignEvaluator::Evaluate(const mapspace::Architec
     const std::string reason = WhyNothingFits(*layer.mapspace);
     if (!reason.empty()) return Infeasible(reason);
   }
-  for (const Donor* donor : DonorsFor(architecture)) {
+  for (const Donor& donor : DonorsFor(architecture)) {
     for (int l = 0; l < std::ssize(layers_); ++l) {
       const MapRun::Layer& layer = run.layers()[l];
-      const auto adapted = mapspace::AdaptMapping(donor->mappings[l], layer.layer.problem,
+      const auto adapted = mapspace::AdaptMapping(donor.mappings[l], layer.layer.problem,
                                                   *layer.mapspace, *layer.model);
       if (adapted) run.Suggest(l, *adapted);
     }
@@ -192,25 +212,31 @@ std::optional<trial::Outcome> DesignEvaluator::Evaluate(const mapspace::Architec
     costs.push_back(layer.model->Evaluate(*result.best));
     donor.mappings.push_back(*result.best);
   }
-  double energy = 0, cycles = 0, logarithms = 0;
+  double energy = 0, cycles = 0;
+  std::vector<NetworkCost> networks;
   for (const std::vector<int>& counts : counts_) {
-    double network_energy = 0, network_cycles = 0;
+    NetworkCost& network = networks.emplace_back();
     for (size_t l = 0; l < costs.size(); ++l) {
-      network_energy += counts[l] * costs[l].energy_pj;
-      network_cycles += counts[l] * static_cast<double>(costs[l].cycles);
+      network.energy_pj += counts[l] * costs[l].energy_pj;
+      network.cycles += counts[l] * static_cast<double>(costs[l].cycles);
     }
-    energy += network_energy;
-    cycles += network_cycles;
-    logarithms += std::log(Combine(network_energy, network_cycles, options_.objective));
+    energy += network.energy_pj;
+    cycles += network.cycles;
   }
-  donor.value = std::exp(logarithms / static_cast<double>(counts_.size()));
-  trial::Outcome outcome = trial::Outcome::Feasible(donor.value);
+  donor.value = ValueOf(networks, MappingObjectiveOf(options_.objectives));
+  const std::span<const DesignObjective> objectives = options_.objectives;
+  trial::Outcome outcome = trial::Outcome::Feasible(ValueOf(networks, area, objectives[0]));
   if (energy > options_.limits.energy_pj) {
     outcome = Infeasible(fmt::format("energy {:.4g} uJ exceeds {:.4g} uJ", energy / 1e6,
                                      options_.limits.energy_pj / 1e6));
   } else if (cycles > options_.limits.cycles) {
     outcome =
         Infeasible(fmt::format("{:.4g} cycles exceed {:.4g}", cycles, options_.limits.cycles));
+  }
+  if (outcome.ok()) {
+    for (const DesignObjective further : objectives.subspan(1)) {
+      outcome.Set(std::string(ToString(further)), ValueOf(networks, area, further));
+    }
   }
   Keep(std::move(donor));
   outcome.Set("area_mm2", area);

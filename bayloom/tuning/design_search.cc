@@ -4,41 +4,24 @@
 #include "bayloom/tuning/design_search.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <deque>
+#include <string_view>
 #include <utility>
 
 #include "bayloom/base/hash.h"
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
 #include "bayloom/pareto/front.h"
+#include "bayloom/tuning/design_trials.h"
 
 namespace bayloom::tuning {
 namespace {
 
 /// Designs that the sensitivity is learnt from: its process takes time with the cube.
 constexpr size_t kMaxSensitivityDesigns = 400;
-
-/// Of everything that a technology says.
-uint64_t DigestOf(const mapspace::Technology& technology) {
-  base::Hasher hasher;
-  hasher.Add(technology.name);
-  const auto add = [&](std::initializer_list<double> numbers) {
-    for (const double number : numbers) hasher.Add(std::bit_cast<uint64_t>(number));
-  };
-  for (const auto* units : {&technology.multiplier, &technology.adder}) {
-    for (const auto& unit : *units) add({unit.bits, unit.energy_pj, unit.area_um2});
-  }
-  const mapspace::Technology::Sram& sram = technology.sram;
-  for (const auto& access : sram.access) add({access.bytes, access.energy_pj});
-  add({sram.access_bits, sram.cell_area_um2, sram.bank_bytes, sram.bank_efficiency,
-       technology.register_energy_pj, technology.register_area_um2,
-       technology.dram_energy_per_bit_pj});
-  return hasher.Digest();
-}
 
 /// What a search is about beside its space, in lines of comments: a search with other lines is
 /// another.
@@ -57,23 +40,43 @@ std::string Circumstances(const std::vector<DesignNetwork>& networks,
   return text + fmt::format(
                     "# technology: {}, {:016x}; limits: {} mm2, {} pJ, {} cycles; {} evaluations a "
                     "layer\n",
-                    technology.name, DigestOf(technology), options.limits.area_mm2,
-                    options.limits.energy_pj, options.limits.cycles, options.evaluations);
+                    technology.name,
+                    base::Hasher().Add(mapspace::PrintTechnology(technology)).Digest(),
+                    options.limits.area_mm2, options.limits.energy_pj, options.limits.cycles,
+                    options.evaluations);
 }
 
+/// The search as a scenario; it refers to the design space, which must outlive it.
 external::Scenario MakeScenario(const DesignSpace& design,
                                 const std::vector<DesignNetwork>& networks,
                                 const mapspace::Technology& technology,
                                 const DesignOptions& options) {
-  external::Scenario scenario = design.scenario();
+  std::vector<std::string_view> objectives;
+  for (const DesignObjective objective : options.evaluation.objectives) {
+    objectives.push_back(ToString(objective));
+  }
+  const std::string minimized = fmt::format("{}", fmt::join(objectives, ", "));
+  external::Scenario scenario = external::ParseScenario(
+      fmt::format("{}minimize: {}\n{}", design.scenario().text,
+                  objectives.size() == 1 ? minimized : "[" + minimized + "]",
+                  Circumstances(networks, technology, options.evaluation)),
+      design.path());
   std::string names;
   for (const DesignNetwork& network : networks) {
     names += (names.empty() ? " for " : " + ") + base::InOneLine(network.name);
   }
   scenario.name += names;
-  scenario.objective = mapspace::ToString(options.evaluation.objective);
-  scenario.text += fmt::format("minimize: {}\n{}", scenario.objective,
-                               Circumstances(networks, technology, options.evaluation));
+  if (std::isfinite(options.evaluation.limits.area_mm2)) {
+    scenario.optimizer_options.excludes =
+        [&design, technology,
+         limit = options.evaluation.limits.area_mm2](const space::Configuration& configuration) {
+          try {
+            return AreaOf(design.ArchitectureOf(configuration, technology), technology) > limit;
+          } catch (const InputError&) {
+            return false;  // what is no architecture is a failed trial
+          }
+        };
+  }
   if (!options.optimizer.empty()) scenario.optimizer = options.optimizer;
   scenario.optimizer_options.seed = options.evaluation.seed;
   return scenario;
@@ -86,49 +89,13 @@ mapspace::Technology TechnologyOf(const DesignSpace& design, const DesignOptions
 
 }  // namespace
 
-/// Evaluates designs in the run's own thread.
-class DesignSearch::Trier final : public trial::Evaluator<space::Configuration> {
- public:
-  Trier(const DesignSpace& design, DesignEvaluator& evaluator)
-      : design_(design), evaluator_(evaluator) {}
-
-  int Capacity() const override { return 1; }
-  void Submit(trial::TrialId id, const space::Configuration& candidate) override {
-    waiting_.emplace_back(id, &candidate);
-  }
-  void Cancel() override { waiting_.clear(); }
-
-  std::vector<trial::FinishedTrial> Collect(double, const std::function<bool()>& stop) override {
-    if (waiting_.empty()) return {};
-    const auto [id, candidate] = waiting_.front();
-    std::optional<trial::Outcome> outcome = Try(*candidate, stop);
-    if (!outcome) return {};  // stopped: the design stays in flight and is not counted
-    waiting_.pop_front();
-    return {{id, std::move(outcome), {}}};
-  }
-
- private:
-  std::optional<trial::Outcome> Try(const space::Configuration& candidate,
-                                    const std::function<bool()>& stop) {
-    try {
-      return evaluator_.Evaluate(design_.ArchitectureOf(candidate, evaluator_.technology()), stop);
-    } catch (const InputError& error) {
-      return trial::Outcome::Infeasible(trial::Verdict::kBuildError,
-                                        base::MessageInOneLine(error.what()));
-    }
-  }
-
-  const DesignSpace& design_;
-  DesignEvaluator& evaluator_;
-  std::deque<std::pair<trial::TrialId, const space::Configuration*>> waiting_;
-};
-
 DesignSearch::DesignSearch(DesignSpace design, std::vector<DesignNetwork> networks,
                            DesignOptions options)
-    : design_(std::move(design)), options_(std::move(options)) {
-  mapspace::Technology technology = TechnologyOf(design_, options_);
-  scenario_ = MakeScenario(design_, networks, technology, options_);
-  evaluator_ = std::make_unique<DesignEvaluator>(std::move(networks), std::move(technology),
+    : design_(std::make_shared<const DesignSpace>(std::move(design))),
+      options_(std::move(options)) {
+  mapspace::Technology technology = TechnologyOf(*design_, options_);
+  scenario_ = MakeScenario(*design_, networks, technology, options_);
+  evaluator_ = std::make_shared<DesignEvaluator>(std::move(networks), std::move(technology),
                                                  options_.evaluation);
   store_ = std::make_unique<record::Store>(options_.database);
   study_ = std::make_unique<DurableStudy>(scenario_, *store_, options_.resume);
@@ -138,8 +105,9 @@ DesignSearch::DesignSearch(DesignSpace design, std::vector<DesignNetwork> networ
         "layer were others; begin a new one without --resume",
         study_->record().id, options_.database));
   }
-  trier_ = std::make_unique<Trier>(design_, *evaluator_);
-  task_ = std::make_unique<external::StudyTask>(study_->study(), *trier_);
+  trials_ = options_.make_trials ? options_.make_trials(*design_, *evaluator_)
+                                 : MakeDesignTrials(design_, evaluator_, options_.jobs);
+  task_ = std::make_unique<external::StudyTask>(study_->study(), *trials_);
   run::RunOptions run;
   run.budget = options_.budget;
   run.seed = options_.evaluation.seed;
@@ -172,7 +140,7 @@ std::optional<trial::Outcome> DesignSearch::Compare(const std::string& architect
 }
 
 mapspace::Architecture DesignSearch::ArchitectureOf(const external::StudyTrial& trial) const {
-  return design_.ArchitectureOf(trial.configuration, evaluator_->technology());
+  return design_->ArchitectureOf(trial.configuration, evaluator_->technology());
 }
 
 std::vector<external::StudyTrial> DesignSearch::Trials() const {
@@ -194,6 +162,7 @@ std::vector<external::StudyTrial> DesignSearch::BestDesigns(int count) const {
 }
 
 std::vector<external::StudyTrial> DesignSearch::Front() const {
+  if (study().objectives().size() > 1) return study().front();
   const std::vector<external::StudyTrial> trials = Within();
   std::vector<pareto::Point> costs;
   for (const external::StudyTrial& trial : trials) {

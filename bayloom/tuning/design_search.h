@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,6 +28,11 @@ struct DesignOptions {
   trial::Budget budget = {.trials = 100};
   std::string database;  ///< path of the store that keeps every design
   bool resume = false;   ///< go on with the store's last search of the same
+  int jobs = 1;          ///< designs evaluated at a time, by threads of this process
+  /// Makes what evaluates designs instead of those threads, given what is to be evaluated.
+  std::function<std::unique_ptr<trial::Evaluator<space::Configuration>>(const DesignSpace&,
+                                                                        const DesignEvaluator&)>
+      make_trials = {};
 };
 
 /// A search for the best architecture of a space for some networks, and with it for their mappings.
@@ -47,7 +53,7 @@ class DesignSearch {
 
   trial::StopReason Run(const run::RunObserver& observer = {});
 
-  const DesignSpace& design() const { return design_; }
+  const DesignSpace& design() const { return *design_; }
   const std::vector<DesignNetwork>& networks() const { return evaluator_->networks(); }
   const mapspace::Technology& technology() const { return evaluator_->technology(); }
   /// What an architecture from elsewhere costs, evaluated as the designs are, limits apart.
@@ -64,8 +70,9 @@ class DesignSearch {
   std::vector<external::StudyTrial> Trials() const;
   /// Those within the limits, best first, so many at most.
   std::vector<external::StudyTrial> BestDesigns(int count) const;
-  /// Those within the limits that none beats in area, energy and cycles together, ascending in
-  /// area.
+  /// Of several objectives those within the limits that none beats in all of them, the best in the
+  /// first one first; of one objective those that none beats in area, energy and cycles together,
+  /// ascending in area.
   std::vector<external::StudyTrial> Front() const;
   /// How much the parameters matter to the logarithm of the objective, by the last designs within
   /// the limits; empty with fewer than kLeastDesigns.
@@ -74,18 +81,16 @@ class DesignSearch {
   static constexpr int kLeastDesigns = 10;
 
  private:
-  class Trier;
-
   /// The designs within the limits, in their order.
   std::vector<external::StudyTrial> Within() const;
 
-  DesignSpace design_;
+  std::shared_ptr<const DesignSpace> design_;
   DesignOptions options_;
   external::Scenario scenario_;
-  std::unique_ptr<DesignEvaluator> evaluator_;
+  std::shared_ptr<DesignEvaluator> evaluator_;
   std::unique_ptr<record::Store> store_;
   std::unique_ptr<DurableStudy> study_;
-  std::unique_ptr<trial::Evaluator<space::Configuration>> trier_;
+  std::unique_ptr<trial::Evaluator<space::Configuration>> trials_;
   std::unique_ptr<external::StudyTask> task_;
   std::unique_ptr<run::ScheduledRun<space::Configuration>> run_;
 };

@@ -42,6 +42,9 @@ class DesignSpace {
   const space::Space& space() const { return *scenario_.space; }
   /// The technology that the file names; empty if it names none.
   const std::string& technology() const { return technology_; }
+  /// What Parse was given.
+  const std::string& text() const { return text_; }
+  const std::string& path() const { return path_; }
 
   /// The file with a configuration's values in place of the expressions.
   std::string TextOf(const space::Configuration& configuration) const;

@@ -30,6 +30,19 @@ evaluator: {shell: "test {x} != 7 && echo {x}"}
 optimizer: random
 """
 
+DESIGN_SPACE = """
+parameters:
+  lanes: {type: ordinal, values: [2, 4, 8, 16], default: 4}
+  words: {type: ordinal, values: [256, 1024, 4096], default: 1024}
+constraints: [lanes <= 8 or words > 256]
+architecture:
+  arithmetic: {instances: $(lanes), word-bits: 8}
+  storage:
+  - {name: Registers, entries: 8, instances: $(lanes), word-bits: 8}
+  - {name: Buffer, entries: $(words), word-bits: 8}
+  - {name: DRAM, technology: DRAM, word-bits: 8, block-size: 8, read_bandwidth: 4}
+"""
+
 
 def children(pid):
     """Processes below this one, all generations."""
@@ -182,6 +195,24 @@ class WorkersTest(unittest.TestCase):
         done = self.run_program(*arguments, "--evaluator", "simulate {mapping}", "--workers",
                                 self.worker, code=2)
         self.assertIn("a simulator answers one value", done.stderr)
+
+    def test_workers_evaluate_designs(self):
+        (self.path / "chip.yaml").write_text(DESIGN_SPACE)
+        arguments = ["design", "chip.yaml", "--op", "matmul:32,32,32", "matmul:16,64,8", "--trials",
+                     "10", "--evaluations", "50", "--objective", "edp,area", "--budget",
+                     "cycles=1e9", "--json"]
+        here = json.loads(self.run_program(*arguments, "--db", "here.db").stdout)
+        there = json.loads(self.run_program(*arguments, "--db", "there.db", "--workers",
+                                            self.worker).stdout)
+        self.assertGreater(len(here["front"]), 1)
+        for key in ("designs", "front", "best"):
+            self.assertEqual(here[key], there[key])
+        two = json.loads(self.run_program(
+            *arguments, "--db", "two.db", "--workers", self.worker, "--workers",
+            self.worker + " --jobs 2").stdout)
+        self.assertEqual(two["trials"], 10)
+        done = self.run_program(*arguments, "--jobs", "2", "--workers", self.worker, code=2)
+        self.assertIn("bayloom worker --jobs N", done.stderr)
 
     def test_a_worker_on_a_busy_machine_says_so(self):
         (self.path / "pausing.yaml").write_text(SCENARIO.replace("&&", "&& sleep 0.1 &&"))

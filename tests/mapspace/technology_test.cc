@@ -36,6 +36,23 @@ TEST(Technology, GivesThePublishedValuesOf45Nanometres) {
   EXPECT_NEAR(node.MemoryEnergyPj(16, 16), 16 * 0.009, 1e-9);
 }
 
+TEST(Technology, IsReadAsItWasPrinted) {
+  for (const std::string& name : ShippedTechnologyNames()) {
+    const Technology node = ShippedTechnology(name);
+    const std::string text = PrintTechnology(node);
+    const Technology read = ParseTechnology(text, "printed.yaml");
+    EXPECT_EQ(PrintTechnology(read), text);
+    EXPECT_EQ(read.name, name);
+    for (const double bits : {16.0, 4e3, 1e6, 1e9}) {
+      EXPECT_EQ(read.MemoryEnergyPj(bits, 64), node.MemoryEnergyPj(bits, 64));
+      EXPECT_EQ(read.MemoryAreaUm2(bits), node.MemoryAreaUm2(bits));
+    }
+    EXPECT_EQ(read.MacEnergyPj(12), node.MacEnergyPj(12));
+    EXPECT_EQ(read.MacAreaUm2(12), node.MacAreaUm2(12));
+    EXPECT_EQ(read.dram_energy_per_bit_pj, node.dram_energy_per_bit_pj);
+  }
+}
+
 TEST(Technology, GrowsWithSizeAndShrinksWithTheNode) {
   const Technology old_node = ShippedTechnology("45nm"), new_node = ShippedTechnology("7nm");
   for (const Technology& node : {old_node, new_node}) {

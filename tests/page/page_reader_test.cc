@@ -211,6 +211,17 @@ TEST_F(PageReaderTest, AMappingIsLoopsWhoseEnergiesAddUp) {
     for (const Json& tensor : level["tensors"]) sum += tensor["energy_pj"].get<double>();
   }
   EXPECT_NEAR(sum, evaluation.energy_pj, 1e-6 * evaluation.energy_pj);
+  // Outermost first: memory without an end, then buffers that hold at most what they can.
+  EXPECT_TRUE(shown["levels"][0]["occupancy"].is_null());
+  for (size_t l = 1; l + 1 < shown["levels"].size(); ++l) {
+    const Json& level = shown["levels"][l];
+    EXPECT_GE(level["occupancy"], 0);
+    EXPECT_LE(level["occupancy"], 1);
+    // No memory is faster than the roofline says.
+    if (!level["words_per_cycle"].is_number()) continue;
+    EXPECT_LE(level["words_moved"].get<double>(),
+              level["words_per_cycle"].get<double>() * shown["cycles"].get<double>() * (1 + 1e-9));
+  }
   EXPECT_EQ(ItemOf(document, "runs", run)["best"]["value"], 2.5);
 }
 

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "bayloom/base/result.h"
@@ -146,6 +147,77 @@ TEST(DesignSearch, FindsTheBestOfAllDesigns) {
   EXPECT_GE(sensitivity[0].index.total.value, sensitivity[2].index.total.value);
 }
 
+TEST(DesignSearch, FindsTheDesignsThatNoneBeatsInAllObjectives) {
+  const TemporaryFolder folder;
+  DesignOptions options = Options(folder, 100);
+  options.optimizer = "random";
+  options.evaluation.objectives = {DesignObjective::kEnergy, DesignObjective::kArea};
+  {
+    DesignSearch search(Small(), TwoNetworks(), options);
+    EXPECT_EQ(search.Run(), trial::StopReason::kExhausted);
+    const auto costs = [](const external::StudyTrial& trial) {
+      return std::vector<double>{trial.outcome.value, trial.outcome.Get("area", 0)};
+    };
+    std::set<int64_t> front;
+    for (const external::StudyTrial& trial : search.Front()) front.insert(trial.ordinal);
+    EXPECT_GT(front.size(), 1u);
+    const std::vector<external::StudyTrial> all = search.Trials();
+    for (const external::StudyTrial& trial : all) {
+      EXPECT_EQ(trial.outcome.Get("area", 0), trial.outcome.Get("area_mm2", -1));
+      const bool is_beaten = std::ranges::any_of(all, [&](const external::StudyTrial& other) {
+        return pareto::Dominates(costs(other), costs(trial));
+      });
+      EXPECT_EQ(front.contains(trial.ordinal), !is_beaten) << trial.ordinal;
+    }
+  }
+  // With other objectives it is another search.
+  options.resume = true;
+  options.evaluation.objectives = {DesignObjective::kEnergy, DesignObjective::kDelay};
+  EXPECT_THROW(DesignSearch(Small(), TwoNetworks(), options), InputError);
+}
+
+TEST(DesignSearch, EvaluatesSeveralDesignsAtATime) {
+  const TemporaryFolder folder;
+  DesignOptions options = Options(folder, 100);
+  options.optimizer = "random";
+  options.evaluation.evaluations = 2000;
+  std::map<std::string, double> values;
+  double differences = 0;
+  for (const int jobs : {1, 3}) {
+    options.jobs = jobs;
+    options.database = folder / (std::to_string(jobs) + ".db");
+    DesignSearch search(Small(), TwoNetworks(), options);
+    EXPECT_EQ(search.Run(), trial::StopReason::kExhausted);
+    ASSERT_EQ(search.Trials().size(), 30u);
+    for (const external::StudyTrial& trial : search.Trials()) {
+      const std::string design = search.design().space().ToString(trial.configuration);
+      const double value = values.emplace(design, trial.outcome.value).first->second;
+      differences += std::abs(std::log(trial.outcome.value / value));
+    }
+  }
+  EXPECT_EQ(values.size(), 30u);
+  // Values depend on the designs before, but not by much.
+  EXPECT_LT(differences / 30, 0.1);
+}
+
+TEST(DesignObjective, MappingsAreSearchedForWhatTheObjectivesName) {
+  using enum DesignObjective;
+  const auto of = [](std::vector<DesignObjective> objectives) {
+    return MappingObjectiveOf(objectives);
+  };
+  EXPECT_EQ(of({kEnergy}), mapspace::MapObjective::kEnergy);
+  EXPECT_EQ(of({kArea, kDelay}), mapspace::MapObjective::kDelay);
+  EXPECT_EQ(of({kEnergy, kDelay}), mapspace::MapObjective::kEnergyDelay);
+  EXPECT_EQ(of({kArea}), mapspace::MapObjective::kEnergyDelay);
+  EXPECT_EQ(of({kEnergyDelay, kEnergy}), mapspace::MapObjective::kEnergyDelay);
+  for (const DesignObjective objective : {kEnergy, kDelay, kEnergyDelay, kArea}) {
+    const std::vector<std::string> name = {std::string(ToString(objective))};
+    EXPECT_EQ(ParseDesignObjectives(name), std::vector<DesignObjective>{objective});
+  }
+  EXPECT_THROW(ParseDesignObjectives(std::vector<std::string>{"edp", "edp"}), InputError);
+  EXPECT_THROW(ParseDesignObjectives(std::vector<std::string>{"volume"}), InputError);
+}
+
 TEST(DesignSearch, GoesOnWhereItWasInterrupted) {
   const TemporaryFolder folder;
   DesignOptions options = Options(folder, 12);
@@ -183,12 +255,17 @@ TEST(DesignSearch, StaysWithinTheLimit) {
   options.evaluation.limits.area_mm2 = 0.9 * area;
   options.database = folder / "limited.db";
   DesignSearch search(Small(), TwoNetworks(), options);
-  search.Run();
+  EXPECT_EQ(search.Run(), trial::StopReason::kExhausted);
   ASSERT_FALSE(search.BestDesigns(1).empty());
   for (const external::StudyTrial& trial : search.BestDesigns(30)) {
     EXPECT_LE(trial.outcome.Get("area_mm2", 0), 0.9 * area);
   }
-  EXPECT_LT(search.Status().feasible_trials, search.Status().trials);
+  // No trial is spent on larger ones, and all others are tried.
+  EXPECT_EQ(search.Status().feasible_trials, search.Status().trials);
+  const std::vector<external::StudyTrial> all = free_search.Trials();
+  EXPECT_EQ(search.Status().trials, std::ranges::count_if(all, [&](const auto& trial) {
+              return trial.outcome.Get("area_mm2", 0) <= 0.9 * area;
+            }));
 }
 
 }  // namespace

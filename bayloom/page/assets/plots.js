@@ -3,6 +3,8 @@
 
 // The charts of a run. Each is an object with a node and an update().
 
+const LEVEL_COLORS = ['first', 'second', 'third', 'fourth'];
+
 const formatTick = v => formatValue(Number(v.toPrecision(4)));
 
 /** The best value so far, and every single trial. */
@@ -247,6 +249,33 @@ class ParetoChart {
         {x: whole.map(i => x[i]), y: whole.map(i => y[i]), color: 'first', size: 5, tip: k => tip(whole[k])}],
       lines: front.length > 1 ? [{x: front.map(i => x[i]), y: front.map(i => y[i]), color: 'second', width: 1.5, steps: true}] : [],
     });
+  }
+}
+
+/** Multiply-accumulates a cycle against those a word moved, for each memory of a mapping (Williams 2009). */
+class RooflineChart {
+  constructor() {
+    this.plot = new Plot(260, 'Roofline of the mapping');
+    this.legend = el('div', {class: 'legend'});
+    this.node = el('div', null, el('h3', null, 'Roofline'), this.plot.node, this.legend,
+      el('p', {class: 'caption'}, 'A dot for each memory: multiply-accumulates of the mapping for each word that the memory moves. Lines: what its bandwidth allows. A mapping whose dots lie on the dashed line keeps all multipliers busy.'));
+  }
+  update(mapping) {
+    const rate = mapping.macs / mapping.cycles, peak = mapping.multipliers;
+    const levels = mapping.levels.filter(l => l.words_moved > 0), at = l => mapping.macs / l.words_moved;
+    const colorOf = l => LEVEL_COLORS[levels.indexOf(l) % LEVEL_COLORS.length];
+    const bounded = levels.filter(l => isNumber(l.words_per_cycle));
+    const ridges = bounded.map(l => peak / l.words_per_cycle);
+    const low = Math.min(...levels.map(at), ...ridges) / 2, high = 2 * Math.max(...levels.map(at), ...ridges);
+    this.plot.set({
+      x: {label: 'multiply-accumulates a word', log: true, format: formatTick}, y: {label: 'multiply-accumulates a cycle', log: true, format: formatTick},
+      lines: bounded.map((l, i) => ({x: [low, ridges[i], high], y: [low * l.words_per_cycle, peak, peak], color: colorOf(l), width: 1.5})),
+      points: levels.map(l => ({x: [at(l)], y: [rate], color: colorOf(l), size: 7,
+        tip: () => `${l.name}: ${formatValue(at(l))} multiply-accumulates a word, ${formatPercent(l.cycles / mapping.cycles, 0)} of the cycles needed\n${isNumber(l.words_per_cycle) ? `at most ${formatValue(l.words_per_cycle)} words a cycle` : 'no bound on its bandwidth'}`})),
+      rules: [{y: peak, label: 'all multipliers'}],
+    });
+    fill(this.legend, levels.map(l => el('span', null, el('span', {class: 'key c' + (levels.indexOf(l) % LEVEL_COLORS.length + 1)}), l.name)));
+    this.plot.say(`Roofline: ${formatValue(rate)} of ${formatValue(peak)} multiply-accumulates a cycle`);
   }
 }
 

@@ -229,11 +229,9 @@ class SearchSection {
   }
 }
 
-const LEVEL_COLORS = ['first', 'second', 'third', 'fourth'];
-
 /** The best mapping as nested loops, with its energy level by level. */
 class MappingSection {
-  constructor(database, run) { this.database = database; this.id = run.id; this.shown = null; this.node = el('section', {'aria-label': 'Mapping'}); this.update(); }
+  constructor(database, run) { this.database = database; this.id = run.id; this.shown = null; this.roofline = new RooflineChart(); this.node = el('section', {'aria-label': 'Mapping'}); this.update(); }
   update() {
     const mapping = this.database.mappings.get(this.id);
     if (mapping === this.shown || !mapping) return;
@@ -259,15 +257,18 @@ class MappingSection {
         tile(formatCount(mapping.cycles), 'cycles'), tile(formatPercent(mapping.utilization), 'of the multipliers used')),
       el('div', {class: 'columns'},
         el('div', null, el('h3', null, 'Best mapping'), loopNest(mapping.nest), el('p', {class: 'caption'}, mapping.compact)),
-        el('div', null, el('h3', null, 'Energy by level'), table([
+        el('div', null, el('h3', null, 'Energy and occupancy by level'), table([
           {name: 'level', class: 'name', cell: l => l.name}, {name: 'energy', number: true, cell: l => formatEnergy(total(l))},
-          {name: 'share', number: true, cell: l => formatPercent(total(l) / mapping.energy_pj)}, {name: '', class: 'bar-cell', cell: stack}], mapping.levels), legend,
+          {name: 'share', number: true, cell: l => formatPercent(total(l) / mapping.energy_pj)}, {name: '', class: 'bar-cell', cell: stack},
+          {name: 'occupied', number: true, cell: l => isNumber(l.occupancy) ? formatPercent(l.occupancy, 0) : '\u2013'}, {name: '', class: 'bar-cell', cell: l => isNumber(l.occupancy) ? bar(l.occupancy) : ''}], mapping.levels), legend,
+        this.roofline.node,
         el('h3', null, 'Words moved'), table([
           {name: 'level', class: 'name', cell: r => r.level}, {name: 'tensor', class: 'name', cell: r => r.name}, {name: 'tile', number: true, cell: r => formatCount(r.tile_words)},
           {name: 'reads', number: true, cell: r => formatCount(r.reads)}, {name: 'fills', number: true, cell: r => formatCount(r.fills)}, {name: 'updates', number: true, cell: r => formatCount(r.updates)}],
         mapping.levels.flatMap(l => l.tensors.filter(t => 'reads' in t).map(t => ({level: l.name, ...t})))),
         el('p', {class: 'caption'}, 'By the analytical model, of one instance of each level; energies of all instances together.'),
         el('details', null, el('summary', null, 'Architecture'), el('pre', {tabindex: '0'}, mapping.architecture)))));
+    this.roofline.update(mapping);
   }
 }
 

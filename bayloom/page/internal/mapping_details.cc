@@ -22,6 +22,21 @@ std::string TextIn(const Json& definition, const char* name) {
   return is_there ? definition[name].get<std::string>() : "";
 }
 
+/// How full an instance is, and how fast all of them together can be; null where there is no bound.
+void AddBounds(const mapspace::StorageLevel& storage, const mapspace::LevelTraffic& level,
+               Json& json) {
+  double reads = 0, writes = 0, held = 0;
+  for (const mapspace::TensorTraffic& traffic : level.tensors) {
+    reads += static_cast<double>(traffic.reads);
+    writes += static_cast<double>(traffic.fills + traffic.updates);
+    held += static_cast<double>(traffic.tile_words);
+  }
+  const auto instances = static_cast<double>(level.instances);
+  json["words_moved"] = Finite((reads + writes) * instances);
+  json["words_per_cycle"] = Finite(storage.Bandwidth(reads, writes) * instances);
+  json["occupancy"] = storage.words > 0 ? Json(held / static_cast<double>(storage.words)) : Json();
+}
+
 /// What each level costs, outermost first, and the arithmetic: a list, for the order matters.
 Json LevelsJson(const mapspace::Evaluation& evaluation, const mapspace::Mapping& mapping,
                 const mapspace::AnalyticalModel& model) {
@@ -41,10 +56,11 @@ Json LevelsJson(const mapspace::Evaluation& evaluation, const mapspace::Mapping&
                          {"fills", traffic.fills},
                          {"updates", traffic.updates}});
     }
-    levels.push_back({{"name", Shown(architecture.levels[l].name)},
-                      {"instances", evaluation.levels[l].instances},
-                      {"cycles", evaluation.levels[l].cycles},
-                      {"tensors", std::move(tensors)}});
+    Json& level = levels.emplace_back(Json{{"name", Shown(architecture.levels[l].name)},
+                                           {"instances", evaluation.levels[l].instances},
+                                           {"cycles", evaluation.levels[l].cycles},
+                                           {"tensors", std::move(tensors)}});
+    AddBounds(architecture.levels[l], evaluation.levels[l], level);
   }
   Json arithmetic = {{"name", "multiply-accumulates"},
                      {"energy_pj", Finite(evaluation.energy_pj - moved)}};
@@ -78,6 +94,7 @@ nlohmann::json MappingDetails(const record::RunRecord& run, const std::string& c
     details["cycles"] = evaluation.cycles;
     details["utilization"] = Finite(evaluation.utilization);
     details["macs"] = evaluation.macs;
+    details["multipliers"] = model.architecture().arithmetic.instances;
     details["levels"] = LevelsJson(evaluation, *mapping, model);
   } catch (const InputError& error) {
     details["note"] = Shown(error.what());

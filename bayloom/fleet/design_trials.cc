@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/fleet/design_trials.h"
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bayloom/fleet/internal/read_configuration.h"
+#include "bayloom/mapspace/timeloop_yaml.h"
+#include "bayloom/space/configuration_json.h"
+#include "bayloom/worker/remote_evaluator.h"
+
+namespace bayloom::fleet {
+namespace {
+
+using Json = nlohmann::json;
+
+Json ToJson(const std::vector<tuning::DesignNetwork>& networks) {
+  Json json = Json::array();
+  for (const tuning::DesignNetwork& network : networks) {
+    Json layers = Json::array();
+    for (const tuning::NetworkLayer& layer : network.layers) {
+      layers.push_back({{"name", layer.name},
+                        {"problem", mapspace::PrintProblemYaml(layer.problem)},
+                        {"count", layer.count}});
+    }
+    json.push_back({{"name", network.name}, {"layers", std::move(layers)}});
+  }
+  return json;
+}
+
+std::vector<tuning::DesignNetwork> NetworksOf(const Json& json) {
+  std::vector<tuning::DesignNetwork> networks;
+  for (const Json& network : json) {
+    tuning::DesignNetwork& read = networks.emplace_back();
+    read.name = network.at("name").get<std::string>();
+    for (const Json& layer : network.at("layers")) {
+      read.layers.push_back(
+          {layer.at("name").get<std::string>(),
+           mapspace::ParseProblemYaml(layer.at("problem").get<std::string>(), "problem"),
+           layer.at("count").get<int>()});
+    }
+  }
+  return networks;
+}
+
+/// A limit of infinity is none: null in JSON.
+Json LimitJson(double limit) { return std::isfinite(limit) ? Json(limit) : Json(); }
+
+double LimitOf(const Json& limits, const char* name) {
+  const Json& limit = limits.at(name);
+  return limit.is_null() ? std::numeric_limits<double>::infinity() : limit.get<double>();
+}
+
+tuning::DesignEvaluatorOptions OptionsOf(const Json& definition) {
+  tuning::DesignEvaluatorOptions options;
+  options.objectives =
+      tuning::ParseDesignObjectives(definition.at("objectives").get<std::vector<std::string>>());
+  const Json& limits = definition.at("limits");
+  options.limits = {LimitOf(limits, "area_mm2"), LimitOf(limits, "energy_pj"),
+                    LimitOf(limits, "cycles")};
+  options.evaluations = definition.at("evaluations").get<int64_t>();
+  options.seed = definition.at("seed").get<uint64_t>();
+  return options;
+}
+
+}  // namespace
+
+std::unique_ptr<trial::Evaluator<space::Configuration>> MakeRemoteDesignTrials(
+    worker::WorkerPool& pool, const tuning::DesignSpace& design,
+    const tuning::DesignEvaluator& evaluator) {
+  const tuning::DesignEvaluatorOptions& options = evaluator.options();
+  Json objectives = Json::array();
+  for (const tuning::DesignObjective objective : options.objectives) {
+    objectives.push_back(std::string(tuning::ToString(objective)));
+  }
+  Json definition = {{"kind", kDesignKind},
+                     {"space", design.text()},
+                     {"path", design.path()},
+                     {"networks", ToJson(evaluator.networks())},
+                     {"technology", mapspace::PrintTechnology(evaluator.technology())},
+                     {"objectives", std::move(objectives)},
+                     {"limits",
+                      {{"area_mm2", LimitJson(options.limits.area_mm2)},
+                       {"energy_pj", LimitJson(options.limits.energy_pj)},
+                       {"cycles", LimitJson(options.limits.cycles)}}},
+                     {"evaluations", options.evaluations},
+                     {"seed", options.seed}};
+  return std::make_unique<worker::RemoteEvaluator<space::Configuration>>(
+      pool, std::move(definition),
+      [space = design.scenario().space](const space::Configuration& configuration) {
+        return space::ToJson(*space, configuration);
+      });
+}
+
+Result<std::unique_ptr<worker::Bench>> MakeDesignBench(const Json& definition, int jobs) try {
+  const auto design = std::make_shared<const tuning::DesignSpace>(tuning::DesignSpace::Parse(
+      definition.at("space").get<std::string>(), definition.at("path").get<std::string>()));
+  auto evaluator = std::make_shared<tuning::DesignEvaluator>(
+      NetworksOf(definition.at("networks")),
+      mapspace::ParseTechnology(definition.at("technology").get<std::string>(), "technology"),
+      OptionsOf(definition));
+  std::unique_ptr<worker::Bench> bench =
+      std::make_unique<worker::EvaluatorBench<space::Configuration>>(
+          tuning::MakeDesignTrials(design, std::move(evaluator), jobs), jobs,
+          [space = design->scenario().space](const Json& json, bool) {
+            return ReadConfiguration(*space, json);
+          });
+  return bench;
+} catch (const InputError& error) {
+  return Error{error.what()};
+} catch (const Json::exception&) {
+  return Error{"the definition of a design's subject lacks a part"};
+}
+
+}  // namespace bayloom::fleet
