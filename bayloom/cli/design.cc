@@ -259,9 +259,9 @@ void AddDesignCommand(CLI::App& app) {
       ->option_text("OPERATION...");
   OneOf(design
             ->add_option("--objective", arguments->objectives,
-                         WithDetails("What to minimize",
-                                     ", of several networks the geometric mean;\n"
-                                     "several for a Pareto front"))
+                         WithDetails("What to minimize, e.g. energy or edp,area",
+                                     ":\nof several objectives a Pareto front, of several networks "
+                                     "the\ngeometric mean; objectives are"))
             ->option_text("NAME,...")
             ->default_str("edp")
             ->delimiter(',')
@@ -278,10 +278,10 @@ void AddDesignCommand(CLI::App& app) {
                 ->option_text("NAME")
                 ->default_str("the file's, else 45nm"),
             mapspace::ShippedTechnologyNames());
-  ListNames(design
-                ->add_option("--compare", arguments->compare,
-                             "Architectures to evaluate alike, files (YAML) or of")
-                ->option_text("ARCH..."),
+  ListNames(Advanced(design
+                         ->add_option("--compare", arguments->compare,
+                                      "Architectures to evaluate alike, files (YAML) or of")
+                         ->option_text("ARCH...")),
             mapspace::ShippedArchitectureNames());
   AddSearchOptionsOf(*arguments, *design);
   Advanced(design->add_option("--designs", arguments->designs, "Designs to list")
@@ -293,9 +293,10 @@ void AddDesignCommand(CLI::App& app) {
   design->add_flag("--json", arguments->json, "Print JSON");
   design->footer(
       WithDetails("Examples:\n"
-                  "  bayloom design eyeriss.yaml --networks resnet18.onnx --budget area=2mm2\n"
-                  "  bayloom design eyeriss.yaml --networks a.onnx b.onnx --technology 7nm",
+                  "  bayloom design eyeriss.yaml --networks resnet18.onnx --budget area=2mm2",
                   "\n"
+                  "  bayloom design eyeriss.yaml --networks a.onnx b.onnx --technology 7nm\n"
+                  "  bayloom design eyeriss.yaml --networks a.onnx --objective edp,area --jobs 4\n"
                   "  bayloom design chip.yaml --op matmul:512,512,512 --compare gemmini16x16\n"
                   "\n"
                   "A design space is an architecture, as 'map' reads it, with parameters:\n"

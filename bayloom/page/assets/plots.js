@@ -258,13 +258,13 @@ class RooflineChart {
     this.plot = new Plot(260, 'Roofline of the mapping');
     this.legend = el('div', {class: 'legend'});
     this.node = el('div', null, el('h3', null, 'Roofline'), this.plot.node, this.legend,
-      el('p', {class: 'caption'}, 'A dot for each memory: multiply-accumulates of the mapping for each word that the memory moves. Lines: what its bandwidth allows. A mapping whose dots lie on the dashed line keeps all multipliers busy.'));
+      el('p', {class: 'caption'}, 'A dot for each memory: multiply-accumulates of the mapping for each word that the memory moves. Lines: what its bandwidth allows. Where dots lie on the dashed line, all multipliers are busy.'));
   }
   update(mapping) {
     const rate = mapping.macs / mapping.cycles, peak = mapping.multipliers;
     const levels = mapping.levels.filter(l => l.words_moved > 0), at = l => mapping.macs / l.words_moved;
-    const colorOf = l => LEVEL_COLORS[levels.indexOf(l) % LEVEL_COLORS.length];
     const bounded = levels.filter(l => isNumber(l.words_per_cycle));
+    const place = l => bounded.indexOf(l) % LEVEL_COLORS.length, colorOf = l => bounded.includes(l) ? LEVEL_COLORS[place(l)] : 'dot';
     const ridges = bounded.map(l => peak / l.words_per_cycle);
     const low = Math.min(...levels.map(at), ...ridges) / 2, high = 2 * Math.max(...levels.map(at), ...ridges);
     this.plot.set({
@@ -274,7 +274,8 @@ class RooflineChart {
         tip: () => `${l.name}: ${formatValue(at(l))} multiply-accumulates a word, ${formatPercent(l.cycles / mapping.cycles, 0)} of the cycles needed\n${isNumber(l.words_per_cycle) ? `at most ${formatValue(l.words_per_cycle)} words a cycle` : 'no bound on its bandwidth'}`})),
       rules: [{y: peak, label: 'all multipliers'}],
     });
-    fill(this.legend, levels.map(l => el('span', null, el('span', {class: 'key c' + (levels.indexOf(l) % LEVEL_COLORS.length + 1)}), l.name)));
+    fill(this.legend, bounded.map(l => el('span', null, el('span', {class: 'key c' + (place(l) + 1)}), l.name)),
+      bounded.length < levels.length ? el('span', null, el('span', {class: 'key dot'}), 'memories without a bound on their bandwidth') : null);
     this.plot.say(`Roofline: ${formatValue(rate)} of ${formatValue(peak)} multiply-accumulates a cycle`);
   }
 }
