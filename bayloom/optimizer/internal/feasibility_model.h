@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "bayloom/model/feasibility_forest.h"
@@ -13,6 +14,10 @@ namespace bayloom::optimizer {
 
 /// How likely configurations are to be feasible, learnt from all trials of a memory once one of
 /// them has failed (Hellsten et al. 2023, sec. 4.2). Until then everything is.
+///
+/// A trial is built, then runs, then its answer is checked. Each stage at which trials have failed
+/// has a forest of its own, which learns from the trials that came so far: what makes a build fail
+/// is not what makes a program crash. The probability is the product of the stages'.
 class FeasibilityModel {
  public:
   explicit FeasibilityModel(const Features& features) : features_(features) {}
@@ -24,13 +29,18 @@ class FeasibilityModel {
   void Forget() { learnt_ = 0; }
 
   bool is_needed() const { return learnt_ > 0; }
-  Eigen::VectorXd Probability(const model::RowMatrix& rows) const {
-    return forest_.Probability(rows);
-  }
+  Eigen::VectorXd Probability(const model::RowMatrix& rows) const;
 
  private:
+  static constexpr int kStages = 3;
+
+  struct Stage {
+    bool can_fail = false;  ///< trials have failed there
+    model::FeasibilityForest forest;
+  };
+
   const Features& features_;
-  model::FeasibilityForest forest_;
+  std::array<Stage, kStages> stages_;
   size_t learnt_ = 0;  ///< trials
   size_t failures_ = 0;
 };
