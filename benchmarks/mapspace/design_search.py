@@ -47,7 +47,7 @@ def main():
     parser.add_argument("bayloom")
     parser.add_argument("networks", nargs="+")
     parser.add_argument("--spaces", nargs="+", type=pathlib.Path, default=[
-        pathlib.Path(__file__).parents[2] / "examples/design" / f"{name}.yaml" for name in ("eyeriss", "gemmini")])
+        pathlib.Path(__file__).parents[2] / "examples/design" / f"{name}.yaml" for name in ("eyeriss", "gemmini", "simba")])
     parser.add_argument("--optimizers", nargs="+", default=["bayesian", "genetic", "random"])
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--trials", type=int, default=100)

@@ -57,6 +57,17 @@ TEST(DepthFirstTiles, KeepExactlyTheLinesThatNeighboursShare) {
   EXPECT_EQ(tiles.NewWords(0, std::vector<int64_t>{3, 0}), 0);
 }
 
+TEST(DepthFirstTiles, KeepAsMuchAsThePaperOnFusedLayersSays) {
+  const FusedNetwork network = BeginningOfVggE().Build();
+  const auto tiles = DepthFirstTiles::Make(network, 0, network.OperatorCount(),
+                                           Tiles(/*rows=*/1, /*columns=*/1, true, true));
+  ASSERT_TRUE(tiles);
+  int64_t words = 0;
+  for (int t = 0; t < std::ssize(network.tensors); ++t) words += tiles->KeptWords(t);
+  // Alwani et al. 2016: 362 KB of buffers, of 4 bytes a word, for a pyramid with a tip of 1 x 1.
+  EXPECT_NEAR(4.0 * static_cast<double>(words) / 1024, 362, 0.01 * 362);
+}
+
 TEST(DepthFirstTiles, ComputeNothingAgainWithoutWindows) {
   TinyNetwork tiny;
   int last = tiny.Input(3, 9, 7);

@@ -44,6 +44,18 @@ inline Architecture OneBuffer(int64_t words) {
   return architecture;
 }
 
+/// The first five convolutions of VGGNet-E and the pools between them, the example of Alwani et al.
+/// 2016.
+inline TinyNetwork BeginningOfVggE() {
+  TinyNetwork network;
+  int last = network.Input(3, 224, 224);
+  for (const int64_t channels : {64, 64, 0, 128, 128, 0, 256}) {
+    last =
+        channels == 0 ? network.Pool(last, 2, 2, 0) : network.Convolution(last, channels, 3, 1, 1);
+  }
+  return network;
+}
+
 /// All operators, with the tensors between them in the buffer.
 inline FusedGroup Whole(const FusedNetwork& network, DepthFirstTiling tiling) {
   return {.begin = 0,

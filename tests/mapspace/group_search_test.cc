@@ -46,6 +46,24 @@ TEST(GroupSearch, OfGroupsOfOneIsLayerByLayer) {
   EXPECT_EQ(search.plan().cycles, cycles);
 }
 
+TEST(GroupSearch, PrefersSmallTilesBesideWeightsToLargeTilesWithoutThem) {
+  const FusedNetwork network = BeginningOfVggE().Build();
+  std::vector<GroupCost> layers;
+  int64_t weights = 0;
+  const Architecture architecture = OneBuffer(1 << 20);
+  for (int k = 0; k < network.OperatorCount(); ++k) {
+    GroupCost& layer = layers.emplace_back(CostOfStreamedLayer(network, architecture, k));
+    const FusedOperator& op = network.operators[k];
+    if (op.product) layer.energy_pj += static_cast<double>(op.product->problem.Macs());
+    weights += network.WeightWords(k);
+  }
+  GroupSearch search(network, architecture, layers, PlainCost, PlainCost, {});
+  EXPECT_TRUE(search.Run());
+  ASSERT_EQ(search.plan().groups.size(), 1u);
+  // 3.64 MiB of feature maps (Alwani et al. 2016, sec. VI: 3.6 MB), and every weight once.
+  EXPECT_EQ(search.plan().outside_words, 3 * 224 * 224 + 256 * 56 * 56 + weights);
+}
+
 class GroupSearchFor : public testing::TestWithParam<MapObjective> {};
 
 TEST_P(GroupSearchFor, FindsTheBestOfAllDivisions) {

@@ -82,7 +82,8 @@ TEST(DesignSpace, DefaultsOfTheExamplesAreTheShippedArchitectures) {
   };
   const mapspace::Technology node = mapspace::ShippedTechnology("45nm");
   for (const auto& [file, name] :
-       {std::pair("eyeriss.yaml", "eyeriss-like"), std::pair("gemmini.yaml", "gemmini16x16")}) {
+       {std::pair("eyeriss.yaml", "eyeriss-like"), std::pair("gemmini.yaml", "gemmini16x16"),
+        std::pair("simba.yaml", "simba-like")}) {
     const DesignSpace design = DesignSpace::Load(examples + "/" + file);
     ASSERT_TRUE(design.scenario().default_configuration) << file;
     EXPECT_EQ(print(design.ArchitectureOf(*design.scenario().default_configuration, node)),

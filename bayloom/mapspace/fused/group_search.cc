@@ -18,7 +18,8 @@ namespace {
 
 /// Parts that an axis is cut into.
 constexpr int64_t kParts[] = {1, 2, 3, 4, 6, 7, 8, 12, 14, 16, 28, 32, 56, 64, 112, 128, 224};
-/// Sizes of a tile along its outer axis that are looked at, once they fit, and along its inner one.
+/// Sizes of a tile along its outer axis that are looked at, once they and all weights fit, and
+/// along its inner one.
 constexpr int kOuterSizes = 3;
 constexpr int kInnerSizes = 2;
 /// Longer groups are not looked at where so many in a row did not fit.
@@ -114,7 +115,7 @@ std::string GroupSearch::StructureOf(int begin, int end) const {
   return text;
 }
 
-void GroupSearch::Keep(FusedGroup group, Candidates& candidates) const {
+const GroupSearch::Candidate* GroupSearch::Keep(FusedGroup group, Candidates& candidates) const {
   // The last result's tile alone may be too large.
   const std::vector<int64_t>& shape =
       network_.tensors[network_.operators[group.end - 1].output].shape;
@@ -123,9 +124,23 @@ void GroupSearch::Keep(FusedGroup group, Candidates& candidates) const {
     const auto cut = std::ranges::find(group.tiling.axes, x, &DepthFirstTiling::Axis::axis);
     words *= cut == group.tiling.axes.end() ? shape[x] : cut->size;
   }
-  if (words > architecture_.levels[group.home->level].words) return;
+  if (words > architecture_.levels[group.home->level].words) return nullptr;
   const Result<GroupCost> cost = CostOfFusedGroup(network_, architecture_, group, estimate_);
-  if (cost) candidates.push_back({.group = std::move(group), .cost = *cost});
+  if (!cost) return nullptr;
+  return &candidates.emplace_back(Candidate{.group = std::move(group), .cost = *cost});
+}
+
+bool GroupSearch::KeepsWeightsItCan(const Candidate& candidate) const {
+  const FusedGroup& group = candidate.group;
+  if (!group.home->keeps_weights || candidate.cost.tiles == 1) return true;
+  bool keeps_all = true;
+  int64_t all = 0;
+  for (int k = group.begin; k < group.end; ++k) {
+    const int64_t words = network_.WeightWords(k);
+    all += words;
+    keeps_all &= words == 0 || candidate.cost.has_resident_weights[k - group.begin];
+  }
+  return keeps_all || all > architecture_.levels[group.home->level].words;
 }
 
 void GroupSearch::AddTilings(const FusedGroup& group, const std::vector<TiledAxis>& axes,
@@ -138,7 +153,7 @@ void GroupSearch::AddTilings(const FusedGroup& group, const std::vector<TiledAxi
     int inner_sizes = 0;
     for (const int64_t inner_size : inner.sizes) {
       if (inner_cached != outer_cached && inner_size == inner.sizes.front()) continue;
-      const size_t before = candidates.size();
+      int outer_sizes = 0;
       for (const int64_t outer_size : outer.sizes) {
         const bool is_whole =
             inner_size == inner.sizes.front() && outer_size == outer.sizes.front();
@@ -146,10 +161,11 @@ void GroupSearch::AddTilings(const FusedGroup& group, const std::vector<TiledAxi
         FusedGroup tiled = group;
         tiled.tiling.axes.push_back({outer.axis, outer_size, outer_cached});
         if (axes.size() > 1) tiled.tiling.axes.push_back({inner.axis, inner_size, inner_cached});
-        Keep(std::move(tiled), candidates);
-        if (candidates.size() - before == kOuterSizes) break;
+        const Candidate* kept = Keep(std::move(tiled), candidates);
+        if (kept == nullptr || !KeepsWeightsItCan(*kept)) continue;
+        if (++outer_sizes == kOuterSizes) break;
       }
-      if (candidates.size() > before && ++inner_sizes == kInnerSizes) break;
+      if (outer_sizes > 0 && ++inner_sizes == kInnerSizes) break;
     }
   }
 }

@@ -113,7 +113,10 @@ class GroupSearch {
   Candidates Estimate(int begin, int end) const;
   void AddTilings(const FusedGroup& group, const std::vector<TiledAxis>& axes,
                   Candidates& candidates) const;
-  void Keep(FusedGroup group, Candidates& candidates) const;
+  /// Null if it does not fit.
+  const Candidate* Keep(FusedGroup group, Candidates& candidates) const;
+  /// Whether smaller tiles could not leave room for more of the group's weights.
+  bool KeepsWeightsItCan(const Candidate& candidate) const;
   void AddShared(int begin, int end, Candidates& candidates) const;
   double ValueOf(const GroupCost& cost) const;
   void Prune(std::vector<Partial>& divisions) const;
