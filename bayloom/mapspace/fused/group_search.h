@@ -115,7 +115,7 @@ class GroupSearch {
                   Candidates& candidates) const;
   /// Null if it does not fit.
   const Candidate* Keep(FusedGroup group, Candidates& candidates) const;
-  /// Whether smaller tiles could not leave room for more of the group's weights.
+  /// Whether no more of the group's weights could be kept beside smaller tiles.
   bool KeepsWeightsItCan(const Candidate& candidate) const;
   void AddShared(int begin, int end, Candidates& candidates) const;
   double ValueOf(const GroupCost& cost) const;
