@@ -21,7 +21,6 @@ import json
 import logging
 import math
 import pathlib
-import statistics
 import subprocess
 import tempfile
 import time
@@ -41,56 +40,12 @@ from zigzag.stages.results.reduce_stages import MinimalEDPStage, MinimalEnergySt
 from zigzag.stages.stage import Stage
 from zigzag.stages.workload_iterator import WorkloadStage
 
+from network_layers import NETWORKS, geometric_mean
+
 INPUTS = pathlib.Path(zigzag.__file__).parent / "inputs"
 LINKS = {"O": "O", "W": "I2", "I": "I1"}
 OPERANDS = {"Outputs": "O", "Weights": "W", "Inputs": "I"}
 REDUCE = {"energy": MinimalEnergyStage, "delay": MinimalLatencyStage, "edp": MinimalEDPStage}
-
-
-# Networks: {(kind, output channels, input channels, output size, kernel, stride): layers}.
-
-def resnet50():
-    layers = collections.Counter({("conv", 64, 3, 112, 7, 2): 1})
-    channels = 64
-    for stage, (planes, size, blocks) in enumerate([(64, 56, 3), (128, 28, 4), (256, 14, 6), (512, 7, 3)]):
-        for block in range(blocks):
-            stride = 2 if block == 0 and stage > 0 else 1
-            layers["conv", planes, channels, size * stride, 1, 1] += 1
-            layers["conv", planes, planes, size, 3, stride] += 1
-            layers["conv", 4 * planes, planes, size, 1, 1] += 1
-            if block == 0:
-                layers["conv", 4 * planes, channels, size, 1, stride] += 1
-            channels = 4 * planes
-    layers["conv", 1000, 2048, 1, 1, 1] += 1
-    return layers
-
-
-def mobilenet_v2():
-    layers = collections.Counter({("conv", 32, 3, 112, 3, 2): 1})
-    channels, size = 32, 112
-    for expansion, outputs, blocks, first_stride in [(1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2),
-                                                     (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1)]:
-        for block in range(blocks):
-            stride = first_stride if block == 0 else 1
-            wide = channels * expansion
-            if expansion > 1:
-                layers["conv", wide, channels, size, 1, 1] += 1
-            size //= stride
-            layers["depthwise", wide, 1, size, 3, stride] += 1
-            layers["conv", outputs, wide, size, 1, 1] += 1
-            channels = outputs
-    layers["conv", 1280, 320, 7, 1, 1] += 1
-    layers["conv", 1000, 1280, 1, 1, 1] += 1
-    return layers
-
-
-def bert_base():
-    """The products with weights, for 128 tokens: 128 positions of a 1x1 convolution."""
-    return collections.Counter({("product", 768, 768, 128, 1, 1): 48, ("product", 3072, 768, 128, 1, 1): 12,
-                                ("product", 768, 3072, 128, 1, 1): 12})
-
-
-NETWORKS = {"resnet50": resnet50, "mobilenet_v2": mobilenet_v2, "bert_base": bert_base}
 
 
 def workload(shapes, output_bits):
@@ -223,10 +178,6 @@ def value_of(cost, objective):
     if objective == "energy":
         return cost.energy_total
     return cost.latency_total2 * (cost.energy_total if objective == "edp" else 1)
-
-
-def geometric_mean(values):
-    return math.exp(statistics.fmean(math.log(value) for value in values))
 
 
 def write_files(arguments, hardware, layers, folder):
