@@ -185,6 +185,8 @@ def geometric_mean(values):
 
 
 def say_ratios(what, ratios):
+    if not ratios:
+        return
     print(f"{what}: geometric mean {geometric_mean(ratios):.3f} [{min(ratios):.2f} .. {max(ratios):.2f}], "
           f"at most 1 % above in {sum(ratio <= 1.01 for ratio in ratios)} of {len(ratios)} layers")
 

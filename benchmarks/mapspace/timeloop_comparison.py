@@ -87,10 +87,11 @@ class Timeloop:
 
 
 def files_for_timeloop(arguments, problem, folder):
-    """The problem and the architecture as bayloom writes them for a simulator, and the constraints."""
+    """The problem and the architecture, with its constraints, as bayloom writes them for a simulator,
+    and the other constraints."""
     files = [folder / "timeloop_problem.yaml", folder / "timeloop_arch.yaml", folder / "timeloop_constraints.yaml"]
     copy = " && ".join(f"cp {hole} {shlex.quote(str(file))}" for hole, file in zip(("{problem}", "{arch}"), files))
-    command = [arguments.bayloom, "map", "--problem", problem, "--arch", arguments.arch, "--mapper", "random-pruned",
+    command = [arguments.bayloom.resolve(), "map", "--problem", problem, "--arch", arguments.arch, "--mapper", "random-pruned",
                "--evaluations", "1", "--evaluator", copy + " && echo 1"]
     if arguments.constraints:
         command += ["--constraints", arguments.constraints]
@@ -160,17 +161,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add_arguments(parser)
     parser.add_argument("--timeloop", required=True, type=pathlib.Path, help="the folder with its programs")
-    parser.add_argument("--arch", required=True, type=pathlib.Path, help="a file in Timeloop's form")
+    parser.add_argument("--arch", required=True, help="as of bayloom map")
     parser.add_argument("--constraints", type=pathlib.Path)
     parser.add_argument("--objective", default="edp", choices=["energy", "delay", "edp"])
     parser.add_argument("--algorithm", default="random-pruned", help="of Timeloop's mapper")
     parser.add_argument("--victory", type=int, default=500, help="of Timeloop's mapper")
-    parser.add_argument("--timeout", type=int, default=15000, help="of Timeloop's mapper")
+    parser.add_argument("--timeout", type=int, default=0, help="of Timeloop's mapper; 0: none")
     parser.add_argument("--time-limit", type=float, default=600, help="processor seconds of its mapper, a layer")
     arguments = parser.parse_args()
-    arguments.bayloom, arguments.arch = arguments.bayloom.resolve(), arguments.arch.resolve()
     timeloop = Timeloop(arguments.timeloop, arguments)
-    bayloom = Bayloom(arguments.bayloom, arguments.arch, arguments.constraints)
+    bayloom = Bayloom(arguments.bayloom.resolve(), arguments.arch, arguments.constraints)
     rows = {network: compare(arguments, timeloop, bayloom, network) for network in arguments.networks}
     if arguments.json:
         arguments.json.write_text(json.dumps(rows, indent=1))
