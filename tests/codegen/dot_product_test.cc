@@ -15,6 +15,7 @@
 #include "tests/codegen/compiled.h"
 #include "tests/codegen/emulated_kernels.h"
 #include "tests/codegen/random_tiles.h"
+#include "tests/effort.h"
 #include "tests/execute.h"
 #include "tests/tensor/workloads.h"
 
@@ -160,12 +161,6 @@ tensor::Program RandomProgram(const tensor::Workload& workload, uint64_t seed) {
   return program;
 }
 
-/// BAYLOOM_FUZZ=n makes the test n times as long.
-int DotEffort() {
-  const char* text = std::getenv("BAYLOOM_FUZZ");
-  return text == nullptr ? 1 : std::max(1, std::atoi(text));
-}
-
 class DotProducts : public ::testing::TestWithParam<NamedWorkload> {};
 
 TEST_P(DotProducts, ComputeWhatTheInterpreterComputes) {
@@ -175,7 +170,7 @@ TEST_P(DotProducts, ComputeWhatTheInterpreterComputes) {
   tensor::Interpret(tensor::Lower(workload), expected);
   int seed = 0;
   for (const NamedTarget& named : Targets()) {
-    for (int i = 0; i < 6 * DotEffort(); ++i, ++seed) {
+    for (int i = 0; i < 6 * Effort(); ++i, ++seed) {
       const tensor::Program program = RandomProgram(workload, static_cast<uint64_t>(seed));
       SCOPED_TRACE(std::string(named.name) + ", seed " + std::to_string(seed) + "\n" +
                    tensor::Print(program));
@@ -208,7 +203,7 @@ TEST(DotProductsOfBFloat16, AreWithinTheRoundingOfFloat32) {
   int seed = 0;
   for (const NamedTarget& named : Targets()) {
     if (!HostRuns(named.target)) continue;
-    for (int i = 0; i < 8 * DotEffort(); ++i, ++seed) {
+    for (int i = 0; i < 8 * Effort(); ++i, ++seed) {
       std::vector<tensor::HostTensor> actual = inputs;
       RunCompiled(RandomProgram(workload, static_cast<uint64_t>(seed)), actual, named.target);
       ASSERT_FALSE(HasFatalFailure());
@@ -405,7 +400,7 @@ TEST(NeonDotInstructions, ComputeWhatTheInterpreterComputes) {
     std::vector<tensor::HostTensor> outputs = inputs;
     tensor::Interpret(tensor::Lower(named.workload), outputs);
     for (const NamedTarget& target : targets) {
-      for (int i = 0; i < 3 * DotEffort(); ++i) {
+      for (int i = 0; i < 3 * Effort(); ++i) {
         add(named.name, RandomProgram(named.workload, ++seed), inputs, outputs.back(), target);
       }
       add(named.name, sketch::DefaultSchedule(named.workload, target.target), inputs,

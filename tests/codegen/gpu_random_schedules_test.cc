@@ -3,23 +3,17 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 
 #include "bayloom/codegen/gpu/assemble.h"
 #include "bayloom/codegen/internal/gpu/stand_in_code.h"
 #include "bayloom/tensor/async_copy.h"
 #include "tests/codegen/gpu_run.h"
 #include "tests/codegen/gpu_schedules.h"
+#include "tests/effort.h"
 #include "tests/tensor/workloads.h"
 
 namespace bayloom::testing {
 namespace {
-
-/// BAYLOOM_FUZZ=n makes the tests n times as long.
-int Effort() {
-  const char* text = std::getenv("BAYLOOM_FUZZ");
-  return text == nullptr ? 1 : std::max(1, std::atoi(text));
-}
 
 tensor::Program ScheduledFor(const tensor::Workload& workload, uint64_t seed) {
   tensor::Program program = tensor::Lower(workload);

@@ -5,7 +5,6 @@
 
 #include <gmock/gmock.h>
 
-#include <cstdlib>
 #include <ctime>
 
 #include "bayloom/base/clock.h"
@@ -14,16 +13,11 @@
 #include "bayloom/tensor/operator_shorthand.h"
 #include "bayloom/tensor/workload_name.h"
 #include "tests/codegen/gpu_run.h"
+#include "tests/effort.h"
 #include "tests/tensor/workloads.h"
 
 namespace bayloom::testing {
 namespace {
-
-/// BAYLOOM_FUZZ=n makes the tests n times as long.
-int Effort() {
-  const char* text = std::getenv("BAYLOOM_FUZZ");
-  return text == nullptr ? 1 : std::max(1, std::atoi(text));
-}
 
 class GpuSpacesOf : public ::testing::TestWithParam<NamedWorkload> {};
 

@@ -1,20 +1,13 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <cstdlib>
-
 #include "tests/codegen/compiled.h"
 #include "tests/codegen/random_cpu_program.h"
+#include "tests/effort.h"
 #include "tests/tensor/workloads.h"
 
 namespace bayloom::testing {
 namespace {
-
-/// BAYLOOM_FUZZ=n makes the test n times as long.
-int Effort() {
-  const char* text = std::getenv("BAYLOOM_FUZZ");
-  return text == nullptr ? 1 : std::max(1, std::atoi(text));
-}
 
 class CompiledRandomSchedules : public ::testing::TestWithParam<NamedWorkload> {};
 

@@ -3,6 +3,7 @@
 
 #include "bayloom/tensor/primitives.h"
 #include "tests/codegen/compiled.h"
+#include "tests/effort.h"
 #include "tests/tensor/random_schedule.h"
 #include "tests/tensor/workloads.h"
 
@@ -12,7 +13,7 @@ namespace {
 TEST(CompiledWinograd, ComputesWhatTheConvolutionDoesUnderAnySchedule) {
   constexpr int kSchedules = 60;
   base::RandomStream random(1);
-  for (int i = 0; i < kSchedules; ++i) {
+  for (int i = 0; i < kSchedules * Effort(); ++i) {
     tensor::Conv2dShape shape = ConvShape(4 + random.UniformInt(8), 1 + random.UniformInt(20),
                                           1 + random.UniformInt(40), 3, random.UniformInt(2));
     shape.width = 4 + random.UniformInt(8);

@@ -12,6 +12,7 @@
 #include "bayloom/sketch/design_space.h"
 #include "bayloom/tensor/interpreter.h"
 #include "bayloom/tensor/operator_shorthand.h"
+#include "tests/effort.h"
 #include "tests/tensor/workloads.h"
 
 namespace bayloom::sketch {
@@ -150,7 +151,7 @@ TEST(Derivations, CandidatesComputeTheConvolution) {
     int valid = 0, drawn = 0;
     for (int space = 0; space < static_cast<int>(generator.spaces().size()); ++space) {
       if (WinogradTile(generator.spaces()[space]) == 0) continue;
-      for (int seed = 0; seed < kCandidates; ++seed, ++drawn) {
+      for (int seed = 0; seed < kCandidates * testing::Effort(); ++seed, ++drawn) {
         const Result<Candidate> candidate = generator.Sample(space, base::RandomStream(seed));
         if (!candidate) continue;
         ++valid;
