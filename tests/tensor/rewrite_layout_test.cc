@@ -79,6 +79,22 @@ TEST_F(RewriteLayoutTest, RebuildsACopyUnderALoopOfItsReader) {
   ExpectSameResult();
 }
 
+TEST_F(RewriteLayoutTest, CutsACopyWhereALoopAroundItLiesBetweenItsPieces) {
+  Start(FindWorkload("matmul_int8"));  // w is k x j, 20 x 8
+  const tensor::BlockId copy = Must(tensor::CacheRead(
+      program_, BlockNamed("matmul"), BufferNamed("w"), tensor::StorageScope::kLocal));
+  Must(tensor::ComputeAt(program_, copy, LoopOf("matmul", 1)));
+  const std::vector<tensor::LoopId> k = MustSplit(LoopOf("matmul", 2), {5, 4});
+  Must(tensor::Tensorize(program_, k[1]));
+  Must(tensor::RewriteLayout(program_, BufferNamed("w.local")));
+  EXPECT_THAT(LayoutOf("w.local"),
+              ElementsAre(tensor::LayoutAxis{0, 4, 5}, tensor::LayoutAxis{1, 1, 8},
+                          tensor::LayoutAxis{0, 1, 4}));
+  EXPECT_THAT(ExtentsOf("w.local"), ElementsAre(11, 8, 5, 4));
+  ExpectEveryAccessHasAnAddress();
+  ExpectSameResult();
+}
+
 TEST_F(RewriteLayoutTest, LeavesRowMajorOrderAlone) {
   Start(tensor::MatmulWorkload(4, 32, 24));
   const std::vector<tensor::LoopId> loops = LoopsOf("matmul");

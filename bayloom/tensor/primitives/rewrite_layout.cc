@@ -166,12 +166,16 @@ void RebuildCopyNest(Program& program, BlockId copy, const std::vector<Piece>& p
   const DigitMask outer = DigitsAround(program, parent);
   std::vector<Affine> bindings(program.blocks[copy].iters.size());
   std::vector<LayoutAxis> inner;
+  bool neighbours = false;  // in the layout, not only in the nest: loops around lie between others
   for (const Piece& piece : pieces) {
     if (outer[piece.digit]) {
       bindings[piece.axis.dimension].Add(piece.digit, piece.axis.stride);
-    } else {
+    } else if (neighbours) {
       AppendAxis(piece.axis, inner);
+    } else {
+      inner.push_back(piece.axis);
     }
+    neighbours = !outer[piece.digit];
   }
   std::vector<LoopId> loops;
   for (const LayoutAxis& axis : inner) {
