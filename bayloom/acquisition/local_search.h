@@ -31,7 +31,8 @@ using UtilityFunction = std::function<void(std::span<const space::Configuration>
 /// configuration met that is not `excluded`; climbs may start at and pass through those that are.
 /// Of neighbours that mean the same only the one that stands for them is looked at.
 ///
-/// All climbs step together, and no neighbour is scored twice.
+/// All climbs step together, and no neighbour is scored twice. In spaces of more than 32 parameters
+/// a step looks at neighbours by 32 of them, in turns; what no parameter lets rise has ended.
 Suggestion ClimbToBest(const space::Space& space, const UtilityFunction& utility,
                        std::span<const space::Configuration> starts,
                        const std::function<bool(const space::Configuration&)>& excluded,

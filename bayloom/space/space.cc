@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "bayloom/space/internal/constraint_parser.h"
@@ -54,11 +55,19 @@ std::optional<Configuration> Space::Sample(base::RandomStream& random,
 
 std::vector<Configuration> Space::Neighbours(const Configuration& configuration,
                                              base::RandomStream& random) const {
+  std::vector<int> all(parameters_.size());
+  std::iota(all.begin(), all.end(), 0);
+  return Neighbours(configuration, all, random);
+}
+
+std::vector<Configuration> Space::Neighbours(const Configuration& configuration,
+                                             std::span<const int> parameters,
+                                             base::RandomStream& random) const {
   std::vector<Configuration> neighbours;
   const std::vector<int> inactive = conditions_.InactiveOf(configuration.coordinates);
   std::vector<bool> is_inactive(parameters_.size());
   for (int i : inactive) is_inactive[i] = true;
-  for (int i = 0; i < size(); ++i) {
+  for (int i : parameters) {
     if (is_inactive[i]) continue;
     if (conditions_.IsGoverning(i)) {
       AddGoverned(i, configuration, inactive, random, neighbours);

@@ -80,6 +80,10 @@ class Space {
   /// parameters have no steps.
   std::vector<Configuration> Neighbours(const Configuration& configuration,
                                         base::RandomStream& random) const;
+  /// Only those by a step of one of these parameters.
+  std::vector<Configuration> Neighbours(const Configuration& configuration,
+                                        std::span<const int> parameters,
+                                        base::RandomStream& random) const;
 
   /// Calls back with all feasible configurations, each once, until told to stop by a false. There
   /// must be no real parameter.

@@ -42,15 +42,25 @@ std::shared_ptr<const space::Space> SmallSpace() {
   return *builder.Build();
 }
 
+/// As many as a compiler has flags and thresholds.
+std::shared_ptr<const space::Space> FourHundredParameters() {
+  space::Space::Builder builder;
+  for (int i = 0; i < 200; ++i) {
+    builder.Add(space::MakeCategorical("flag" + std::to_string(i), {"off", "on"}));
+    builder.Add(space::MakeInteger("threshold" + std::to_string(i), 1, 1000, space::Scale::kLog));
+  }
+  return *builder.Build();
+}
+
 trial::Outcome Evaluate(const space::Space& space, const space::Configuration& configuration) {
   double sum = 0.1;
   for (int i = 0; i < space.size(); ++i) {
     const auto last = static_cast<double>(space.parameter(i).Cardinality() - 1);
-    const double position = configuration.coordinates[i] / last - 0.1 * i;
+    const double position = configuration.coordinates[i] / last - 0.1 * (i % 10);
     sum += position * position / (1 + i % 4);
   }
   trial::Outcome outcome;
-  outcome.value = std::exp(3 * sum);
+  outcome.value = std::exp(30 * sum / space.size());
   return outcome;
 }
 
@@ -136,6 +146,11 @@ void Sizes(benchmark::internal::Benchmark* benchmark) {
 BENCHMARK_CAPTURE(Suggestion, bayesian, "bayesian", TenParameters(), false)->Apply(Sizes);
 BENCHMARK_CAPTURE(Suggestion, bayesian_some_fail, "bayesian", TenParameters(), true)->Apply(Sizes);
 BENCHMARK_CAPTURE(Suggestion, forest, "forest", TenParameters(), false)->Apply(Sizes);
+BENCHMARK_CAPTURE(Suggestion, bayesian_400_parameters, "bayesian", FourHundredParameters(), false)
+    ->Arg(50)
+    ->Arg(300)
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(1);
 BENCHMARK_CAPTURE(Suggestion, bayesian_small_space, "bayesian", SmallSpace(), false)->Apply(Sizes);
 
 }  // namespace

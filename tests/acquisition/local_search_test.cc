@@ -91,5 +91,33 @@ TEST_F(LocalSearchTest, LooksOnlyAtWhatStandsForOthers) {
   EXPECT_TRUE(all_even);
 }
 
+/// A climb ends only where no parameter makes it rise, however many there are.
+TEST_F(LocalSearchTest, ReachesTheTopOfHundredsOfParametersAFewAtATime) {
+  constexpr int kFlags = 300;
+  space::Space::Builder builder;
+  for (int i = 0; i < kFlags; ++i) {
+    builder.Add(space::MakeCategorical("flag" + std::to_string(i), {"off", "on"}));
+  }
+  const auto space = *builder.Build();
+  size_t most = 0, scored = 0;
+  const auto utility = [&](std::span<const space::Configuration> configurations,
+                           std::span<double> utilities) {
+    most = std::max(most, configurations.size());
+    scored += configurations.size();
+    for (size_t i = 0; i < utilities.size(); ++i) {
+      utilities[i] = 0;
+      for (int p = 0; p < kFlags; ++p) {  // a fifth of them should stay off
+        utilities[i] += (p % 5 == 0 ? -1 : 1) * configurations[i].coordinates[p];
+      }
+    }
+  };
+  const std::vector<space::Configuration> starts = {{std::vector<double>(kFlags, 0)}};
+  const Suggestion best = ClimbToBest(
+      *space, utility, starts, [](auto&) { return false; }, 10 * kFlags, random_);
+  EXPECT_EQ(best.utility, kFlags - kFlags / 5);
+  EXPECT_LE(most, 32);
+  EXPECT_LE(scored, size_t{32} * (kFlags + 10));
+}
+
 }  // namespace
 }  // namespace bayloom::acquisition
