@@ -31,13 +31,12 @@ import tempfile
 from typing import Optional
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-BAYLOOM = os.path.join(HERE, "../../build/release/bin/bayloom")
 
 
-def by_bayloom(path: str, optimizer: str, seed: int, trials: int) -> list:
+def by_bayloom(program: str, path: str, optimizer: str, seed: int, trials: int) -> list:
     """Of each trial in order the value, None where there is none, and what was chosen."""
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([BAYLOOM, "search", path, "--optimizer", optimizer, "--seed", str(seed),
+        subprocess.run([program, "search", path, "--optimizer", optimizer, "--seed", str(seed),
                         "--trials", str(trials), "--db", f"{folder}/run.db", "--csv",
                         f"{folder}/run.csv"], check=True, stdout=subprocess.DEVNULL,
                        stderr=subprocess.DEVNULL)
@@ -184,10 +183,12 @@ def text_of(ratio: Optional[float]) -> str:
 OPTUNA = ("tpe", "tpe-multivariate", "optuna-random")
 
 
-def search(path: str, name: str, seed: int, trials: int) -> list:
+def search(program: str, path: str, name: str, seed: int, trials: int) -> list:
     if name == "opentuner":
         return by_opentuner(path, seed, trials)
-    return (by_optuna if name in OPTUNA else by_bayloom)(path, name, seed, trials)
+    if name in OPTUNA:
+        return by_optuna(path, name, seed, trials)
+    return by_bayloom(program, path, name, seed, trials)
 
 
 class Kept:
@@ -220,6 +221,7 @@ def main() -> None:
     parser.add_argument("--at", default="30,100,300", help="numbers of trials to report")
     parser.add_argument("--again", type=int, default=0, metavar="N",
                         help="evaluate each search's best N times more, after each of --at")
+    parser.add_argument("--bayloom", default=os.path.join(HERE, "../../build/release/bin/bayloom"))
     parser.add_argument("--out", default="all_flags.jsonl")
     arguments = parser.parse_args()
     kept = Kept(arguments.out)
@@ -232,7 +234,8 @@ def main() -> None:
                         "trials": arguments.trials}
                 run = kept.find(**keys)
                 if run is None:
-                    run = kept.add(**keys, tried=search(path, name, seed, arguments.trials))
+                    run = kept.add(**keys, tried=search(arguments.bayloom, path, name, seed,
+                                                       arguments.trials))
                     print(*keys.values(), file=sys.stderr, flush=True)
                 runs[path, name, seed] = run["tried"]
     for path in arguments.scenarios:
