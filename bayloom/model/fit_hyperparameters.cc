@@ -52,7 +52,8 @@ VectorXd DrawStart(int groups, const HyperparameterSearch& search, base::RandomS
     return std::log(10.0) * (from + (to - from) * random.Uniform());
   };
   VectorXd logs(groups + 2);
-  for (int group = 0; group < groups; ++group) logs(group) = decades(-1, 0.5);
+  const double usual = std::log(UsualLengthScale(groups));
+  for (int group = 0; group < groups; ++group) logs(group) = usual + decades(-1, 0.5);
   logs(groups) = decades(-1, 0.5);
   logs(groups + 1) = std::max(decades(-5, -1), std::log(search.min_noise));
   return logs;
@@ -72,7 +73,9 @@ std::vector<int> DrawRows(int n, int count, base::RandomStream& random) {
 }  // namespace
 
 KernelHyperparameters DefaultHyperparameters(int groups) {
-  return {.length_scales = VectorXd::Ones(groups), .signal_variance = 1, .noise_variance = 1e-2};
+  return {.length_scales = VectorXd::Constant(groups, UsualLengthScale(groups)),
+          .signal_variance = 1,
+          .noise_variance = 1e-2};
 }
 
 FittedHyperparameters RefineHyperparameters(const RowMatrix& rows,

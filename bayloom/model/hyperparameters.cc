@@ -3,7 +3,14 @@
 
 #include "bayloom/model/hyperparameters.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace bayloom::model {
+
+double UsualLengthScale(Eigen::Index groups) {
+  return std::max(1.0, std::sqrt(static_cast<double>(groups) / 2) - 3.5);
+}
 
 Eigen::VectorXd KernelHyperparameters::ToLogs() const {
   Eigen::VectorXd logs(length_scales.size() + 2);
@@ -25,8 +32,9 @@ double KernelPriors::LogDensity(const KernelHyperparameters& at, Eigen::VectorXd
     if (gradient != nullptr) (*gradient)(index) += prior->Slope(value);
   };
   const Eigen::Index groups = at.length_scales.size();
+  const double unit = UsualLengthScale(groups);
   for (Eigen::Index group = 0; group < groups; ++group) {
-    add(length_scale, at.length_scales(group), group);
+    add(length_scale, at.length_scales(group) / unit, group);
   }
   add(signal_variance, at.signal_variance, groups);
   add(noise_variance, at.noise_variance, groups + 1);

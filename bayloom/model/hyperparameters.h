@@ -21,8 +21,15 @@ struct KernelHyperparameters {
   static KernelHyperparameters FromLogs(const Eigen::VectorXd& logs);
 };
 
-/// Priors over them, none where empty. The defaults of the length-scales are those of
-/// BaCO's scenarios; they expect each group's largest distance to be 1. The others are BoTorch's.
+/// How long length-scales are expected to be where there are so many groups: 1 up to 40 groups,
+/// and then growing with the square root of their number, as distances do (Hvarfner et al. 2024,
+/// "Vanilla Bayesian optimization performs great in high dimensions"). With length-scales of 1 in
+/// hundreds of groups no configuration would be like any other.
+double UsualLengthScale(Eigen::Index groups);
+
+/// Priors over them, none where empty. The defaults of the length-scales, in units of
+/// UsualLengthScale, are those of BaCO's scenarios; they expect each group's largest distance to be
+/// 1. The others are BoTorch's.
 struct KernelPriors {
   std::optional<GammaPrior> length_scale = GammaPrior{1.3, 0.1};
   std::optional<GammaPrior> signal_variance = GammaPrior{2, 0.15};

@@ -178,6 +178,33 @@ TEST(GaussianProcess, PriorsMoveLengthScales) {
   EXPECT_GT(shortest(GammaPrior{30, 3}), 4);   // around 10
 }
 
+TEST(GaussianProcess, UsualLengthScalesLearnFromFewerRowsThanColumns) {
+  constexpr int kColumns = 300, kRows = 150;
+  base::RandomStream random(8);
+  const RowMatrix rows = UniformRows(kRows, kColumns, random),
+                  queries = UniformRows(300, kColumns, random);
+  auto sum = [](const Eigen::RowVectorXd& x) {
+    double total = 0;
+    for (Eigen::Index i = 0; i < x.size(); ++i) total += x(i) * static_cast<double>(i % 3 - 1);
+    return total;
+  };
+  const VectorXd truth = Evaluate(queries, sum);
+  ColumnGroups groups(kColumns);
+  std::iota(groups.begin(), groups.end(), 0);
+  auto unexplained = [&](double length_scale) {
+    KernelHyperparameters usual = DefaultHyperparameters(kColumns);
+    usual.length_scales.setConstant(length_scale);
+    GaussianProcess model(groups, Linear());
+    model.Condition(rows, Evaluate(rows, sum), usual);
+    const double error = Error(model, queries, truth);
+    return error * error / (truth.array() - truth.mean()).square().mean();
+  };
+  // 150 observations say at most a half of what there is to know about 300 weights.
+  EXPECT_LT(unexplained(UsualLengthScale(kColumns)), 0.75);
+  EXPECT_GT(unexplained(1), 0.99);
+  EXPECT_EQ(UsualLengthScale(40), 1);
+}
+
 TEST(GaussianProcess, ChoosesTheLogarithmWhereItExplainsMore) {
   base::RandomStream random(9);
   const RowMatrix rows = UniformRows(60, 3, random), queries = UniformRows(100, 3, random);

@@ -7,8 +7,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
+#include <string>
 
 #include "bayloom/space/parameter.h"
 
@@ -212,6 +214,32 @@ TEST(BayesianSearchTest, StartsWithTheDefault) {
   }
   const auto optimizer = MakeOptimizer("bayesian", *builder.Build());
   EXPECT_EQ(optimizer->Ask(1)[0], (space::Configuration{{42, 42}}));
+}
+
+TEST(BayesianSearchTest, BeginsNearTheDefaultWithEveryOtherOfManyParameters) {
+  constexpr int kParameters = 100;
+  space::Space::Builder builder;
+  for (int i = 0; i < kParameters; ++i) {
+    auto parameter = space::MakeInteger("p" + std::to_string(i), 0, 99);
+    EXPECT_TRUE(parameter->SetDefault(int64_t{42}).ok());
+    builder.Add(std::move(parameter));
+  }
+  ASSERT_TRUE(builder.AddConstraint("p0 + p1 <= 84").ok());
+  const auto space = *builder.Build();
+  const auto optimizer = MakeOptimizer("bayesian", space);
+  for (int trial = 0; trial < 12; ++trial) {
+    const space::Configuration c = optimizer->Ask(1).at(0);
+    EXPECT_TRUE(space->Contains(c));
+    const auto changed = kParameters - std::ranges::count(c.coordinates, 42);
+    if (trial == 0) {
+      EXPECT_EQ(changed, 0);
+    } else if (trial % 2 == 1) {
+      EXPECT_TRUE(changed > 0 && changed < 30) << changed;
+    } else {
+      EXPECT_GT(changed, 90);
+    }
+    optimizer->Tell(c, trial::Outcome::Feasible(1 + trial));
+  }
 }
 
 }  // namespace

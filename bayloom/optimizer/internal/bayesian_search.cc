@@ -9,6 +9,7 @@
 
 #include "bayloom/acquisition/improvement.h"
 #include "bayloom/model/fit_failure.h"
+#include "bayloom/optimizer/internal/draw_near.h"
 #include "bayloom/optimizer/internal/objective_values.h"
 #include "bayloom/pareto/front.h"
 
@@ -24,6 +25,8 @@ constexpr int kClimbSteps = 50;
 constexpr int kMinRemembered = 150;
 /// Draws whose canonical forms are all known before one is asked for as it is.
 constexpr int kMaxForms = 32;
+/// From so many parameters on, random configurations are nowhere near what is good.
+constexpr int kManyParameters = 40;
 
 bool AnyPrior(const space::Space& space) {
   for (int i = 0; i < space.size(); ++i) {
@@ -170,13 +173,18 @@ bool BayesianSearch::IsSampling() const {
   return memory_.known() < static_cast<size_t>(samples);
 }
 
-/// What earlier tasks let expect, or the default where there is one: it was chosen with care. The
-/// first of several beginnings is compared with something else before the others are tried.
+/// What earlier tasks let expect, or the default where there is one: it was chosen with care, and
+/// among many parameters every other configuration is drawn near it. The first of several
+/// beginnings is compared with something else before the others are tried.
 std::optional<space::Configuration> BayesianSearch::Sample() {
   const space::Configuration* beginning = beginnings_.Next(memory_);
   if (beginning != nullptr && !beginnings_.LackComparison(memory_)) return *beginning;
   std::optional<space::Configuration> usual = memory_.space().Default();
   if (usual && !memory_.Knows(*usual)) return usual;
+  if (usual && memory_.space().size() >= kManyParameters && memory_.known() % 2 == 1) {
+    std::optional<space::Configuration> near = DrawNear(memory_.space(), *usual, random_);
+    if (near && !memory_.Knows(*near)) return near;
+  }
   return DrawFresh();
 }
 
