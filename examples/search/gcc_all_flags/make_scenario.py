@@ -120,9 +120,15 @@ def params(flags_known: dict) -> dict:
     return parameters
 
 
+def escaped(path: str) -> str:
+    """As it stands for itself in a scenario's command."""
+    return path.replace("{", "{{").replace("}", "}}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="A scenario of all flags of the installed gcc.")
-    parser.add_argument("program", help="a C program in this folder, such as stencil.c")
+    parser.add_argument("program", help="a C program: a path, or a name in this example's folder: stencil.c, "
+                        "sort.c, toolbox.c")
     parser.add_argument("--instructions", action="store_true",
                         help="count instructions (by valgrind), which has no noise, not time")
     parser.add_argument("--flat", action="store_true", help="without conditions")
@@ -133,15 +139,20 @@ def main() -> None:
     if arguments.flat:
         for parameter in of_params.values():
             parameter.pop("active_if", None)
-    here = os.path.dirname(os.path.abspath(__file__)).replace("{", "{{").replace("}", "}}")
-    command = ["python3", f"{here}/measure.py", "--work", "{work}"]
+    here = os.path.dirname(os.path.abspath(__file__))
+    program = next((path for path in (os.path.abspath(arguments.program),
+                                      os.path.join(here, arguments.program))
+                    if os.path.isfile(path)), None)
+    if program is None:
+        parser.error(f"there is no program '{arguments.program}', neither as a path nor in {here}")
+    command = ["python3", escaped(os.path.join(here, "measure.py")), "--work", "{work}"]
     command += ["--instructions"] if arguments.instructions else []
-    command += [f"{here}/{arguments.program}", "--", "-O3"]
+    command += [escaped(program), "--", "-O3"]
     command += [f"{{{name}}}" for name in of_flags]
     command += [f"--param={name.removeprefix('p_').replace('_', '-')}={{{name}}}"
                 for name in of_params]
     objective = "instructions" if arguments.instructions else "ratio"
-    json.dump({"name": "gcc-" + arguments.program.removesuffix(".c"),
+    json.dump({"name": "gcc-" + os.path.basename(program).removesuffix(".c"),
                "parameters": {**of_flags, **of_params}, "minimize": objective,
                "evaluator": {"command": command, "timeout": "60s"},
                "budget": {"trials": arguments.trials}, "seed": 1}, sys.stdout, indent=1)
