@@ -38,6 +38,12 @@ std::vector<int64_t> DataSpace::AxisLengths(const Extents& tile) const {
   return lengths;
 }
 
+Extents Problem::Whole() const {
+  Extents whole = kUnitExtents;
+  std::ranges::copy(bounds, whole.begin());
+  return whole;
+}
+
 int64_t Problem::Macs() const {
   int64_t macs = 1;
   for (int64_t bound : bounds) macs *= bound;

@@ -64,6 +64,8 @@ struct Problem {
   std::vector<int64_t> bounds;
   std::vector<DataSpace> tensors;
 
+  /// All bounds: the tile that is the whole problem.
+  Extents Whole() const;
   int DimensionCount() const { return static_cast<int>(dimensions.size()); }
   int TensorCount() const { return static_cast<int>(tensors.size()); }
   /// Multiply-accumulates.

@@ -19,14 +19,11 @@ inline DepthFirstTiling Tiles(int64_t rows, int64_t columns, bool keeps_rows, bo
 
 /// Every multiply-accumulate costs one pJ and a cycle; words are moved once.
 inline std::optional<TileCost> PlainCost(int, const Problem& tile, HomeLevel) {
-  Extents extents;
-  extents.fill(1);
-  std::ranges::copy(tile.bounds, extents.begin());
   TileCost cost = {.energy_pj = static_cast<double>(tile.Macs()),
                    .cycles = tile.Macs(),
                    .operations = static_cast<double>(tile.Macs())};
   for (const DataSpace& tensor : tile.tensors) {
-    (tensor.read_write ? cost.home_writes : cost.home_reads) += tensor.BoxWords(extents);
+    (tensor.read_write ? cost.home_writes : cost.home_reads) += tensor.BoxWords(tile.Whole());
   }
   return cost;
 }

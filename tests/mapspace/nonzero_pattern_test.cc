@@ -22,12 +22,6 @@
 namespace bayloom::mapspace {
 namespace {
 
-Extents BoundsOf(const Problem& problem) {
-  Extents bounds = kUnitExtents;
-  std::ranges::copy(problem.bounds, bounds.begin());
-  return bounds;
-}
-
 /// Calls `visit` with every point of a box.
 void ForEachPoint(const Extents& begin, const Extents& end,
                   const std::function<void(const Extents&)>& visit) {
@@ -133,7 +127,7 @@ Extents RandomTile(const Extents& bounds, base::RandomStream& random) {
 
 TEST(NonzeroPattern, CountsTilesOfBandsAsGoingThroughAllOfThem) {
   const Problem problem = MatmulProblem(12, 12, 8);
-  const Extents bounds = BoundsOf(problem);
+  const Extents bounds = problem.Whole();
   for (const int t : {0, 1}) {
     DataSpace tensor = problem.tensors[t];
     for (const int64_t width : {0, 1, 3, 20}) {
@@ -176,7 +170,7 @@ TEST(NonzeroPattern, BandsHaveTheirDiagonals) {
 TEST(NonzeroPattern, CountsTilesOfWindowsAsGoingThroughAllOfThem) {
   const Problem problem = Conv2dProblem(
       {.r = 3, .s = 2, .p = 4, .q = 6, .c = 4, .m = 3, .p_stride = 2, .s_dilation = 2});
-  const Extents bounds = BoundsOf(problem);
+  const Extents bounds = problem.Whole();
   base::RandomStream random(3);
   for (int i = 0; i < 60; ++i) {
     for (const DataSpace& tensor : problem.tensors) {
@@ -190,7 +184,7 @@ TEST(NonzeroPattern, CountsTilesOfWindowsAsGoingThroughAllOfThem) {
 
 TEST(NonzeroPattern, CountsNonemptyPartsOfTiles) {
   const Problem problem = MatmulProblem(12, 8, 6);
-  const Extents bounds = BoundsOf(problem);
+  const Extents bounds = problem.Whole();
   base::RandomStream random(4);
   const DataSpace& tensor = problem.tensors[0];
   for (int i = 0; i < 60; ++i) {
@@ -218,7 +212,7 @@ TEST(NonzeroPattern, CountsNonemptyPartsOfTiles) {
 TEST(NonzeroPattern, CountsTilesOfTwoTensorsTogether) {
   const Problem problem =
       Conv2dProblem({.r = 2, .s = 1, .p = 4, .q = 3, .c = 4, .m = 3, .p_stride = 2});
-  const Extents bounds = BoundsOf(problem);
+  const Extents bounds = problem.Whole();
   base::RandomStream random(5);
   for (int i = 0; i < 60; ++i) {
     const DataSpace &a = problem.tensors[0], &b = problem.tensors[1];
@@ -244,7 +238,7 @@ TEST(NonzeroPattern, CountsTilesOfTwoTensorsTogether) {
 
 TEST(NonzeroPattern, SaysTheSameToSeveralThreads) {
   const Problem problem = MatmulProblem(24, 24, 24);
-  const Extents bounds = BoundsOf(problem);
+  const Extents bounds = problem.Whole();
   base::RandomStream random(6);
   const DataSpace& tensor = problem.tensors[0];
   const NonzeroPattern pattern(tensor, bounds, RandomNonzeros(tensor.AxisLengths(bounds), random));
@@ -262,7 +256,7 @@ TEST(NonzeroPattern, SaysTheSameToSeveralThreads) {
 
 TEST(NonzeroPattern, RefusesOtherTensors) {
   Problem problem = MatmulProblem(4, 4, 4);
-  const Extents bounds = BoundsOf(problem);
+  const Extents bounds = problem.Whole();
   const auto band = std::make_shared<const Nonzeros>(BandOf({4, 5}, 1));
   EXPECT_EQ(
       MessageOf([&] { NonzeroPattern(problem.tensors[0], bounds, band); }),
@@ -368,10 +362,9 @@ TEST_F(NonzerosFile, RefusesAFileThatHasChanged) {
   ReadRecordedNonzeros(problem);
   DataSpace kept = problem.tensors[0];
   kept.density.nonzeros = nullptr;
-  EXPECT_EQ(DensityModel(kept, BoundsOf(problem)).MaxOccupancy(TensorTile(kept, BoundsOf(problem))),
-            3);
+  EXPECT_EQ(DensityModel(kept, problem.Whole()).MaxOccupancy(TensorTile(kept, problem.Whole())), 3);
   Write("mask.txt", "100100");
-  EXPECT_THROW(DensityModel(kept, BoundsOf(problem)), InputError);
+  EXPECT_THROW(DensityModel(kept, problem.Whole()), InputError);
 }
 
 }  // namespace

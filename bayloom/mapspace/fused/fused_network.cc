@@ -150,10 +150,7 @@ int64_t FusedNetwork::WeightWords(int op) const {
   if (!product || product->weights_operand >= 0) return 0;
   const int weights = product->problem.TensorNamed("Weights");
   if (weights < 0) return 0;
-  Extents whole;
-  whole.fill(1);
-  std::ranges::copy(product->problem.bounds, whole.begin());
-  return product->problem.tensors[weights].BoxWords(whole);
+  return product->problem.tensors[weights].BoxWords(product->problem.Whole());
 }
 
 namespace {

@@ -77,9 +77,7 @@ int64_t WordsRead(std::span<const FusedOperand> operands, const Box& output) {
 int64_t WeightsOfTile(const FusedOperator& op, const Problem& tile) {
   const int weights = tile.TensorNamed("Weights");
   if (op.product->weights_operand >= 0 || weights < 0) return 0;
-  Extents bounds = kUnitExtents;
-  std::ranges::copy(tile.bounds, bounds.begin());
-  return tile.tensors[weights].BoxWords(bounds);
+  return tile.tensors[weights].BoxWords(tile.Whole());
 }
 
 Result<TileCost> CostOfBox(const FusedNetwork& network, int op, const Box& box,

@@ -18,12 +18,6 @@
 namespace bayloom::mapspace {
 namespace {
 
-Extents BoundsOf(const Problem& problem) {
-  Extents bounds = kUnitExtents;
-  std::ranges::copy(problem.bounds, bounds.begin());
-  return bounds;
-}
-
 /// What the home level has room for: words, or bits in a memory of metadata.
 struct Room {
   int64_t capacity;
@@ -85,7 +79,7 @@ Problem TileProblem(const FusedOperator& op, const Box& output) {
     const int axis = op.product->output_axis[d];
     if (axis >= 0) tile.bounds[d] = output[axis].Length();
   }
-  const Extents whole = BoundsOf(op.product->problem), part = BoundsOf(tile);
+  const Extents whole = op.product->problem.Whole(), part = tile.Whole();
   for (DataSpace& tensor : tile.tensors) {
     Density& density = tensor.density;
     if (density.kind != Density::Kind::kHypergeometric || density.whole_words != 0) continue;
@@ -175,7 +169,7 @@ GroupCost CostOfMappedLayer(const FusedNetwork& network, const Architecture& arc
   if (of.product->weights_operand >= 0) {
     operands = operands.first(static_cast<size_t>(of.product->weights_operand));
   }
-  const int64_t box = of.product->problem.tensors[inputs].BoxWords(BoundsOf(of.product->problem));
+  const int64_t box = of.product->problem.tensors[inputs].BoxWords(of.product->problem.Whole());
   const int64_t words = WordsRead(operands, WholeBox(network.tensors[of.output].shape));
   if (operands.empty() || words >= box) return CostOfLayer(cost);
   const int outer_level = architecture.LevelCount() - 1;

@@ -71,11 +71,9 @@ std::shared_ptr<const Nonzeros> NonzerosOf(const DataSpace& tensor, const Extent
 }  // namespace
 
 void ReadRecordedNonzeros(Problem& problem) {
-  Extents bounds = kUnitExtents;
-  std::ranges::copy(problem.bounds, bounds.begin());
   for (DataSpace& tensor : problem.tensors) {
     if (tensor.density.kind != Density::Kind::kRecorded) continue;
-    tensor.density.nonzeros = NonzerosOf(tensor, bounds);
+    tensor.density.nonzeros = NonzerosOf(tensor, problem.Whole());
     tensor.density.digest = DigestOf(*tensor.density.nonzeros);
   }
 }

@@ -21,10 +21,8 @@ bool SparseModel::IsNeeded(const Problem& problem, const Architecture& architect
 
 SparseModel::SparseModel(const Problem& problem, const Architecture& architecture)
     : problem_(problem), architecture_(architecture) {
-  Extents bounds = kUnitExtents;
-  std::ranges::copy(problem.bounds, bounds.begin());
   for (const DataSpace& tensor : problem.tensors) {
-    densities_.emplace_back(tensor, bounds);
+    densities_.emplace_back(tensor, problem.Whole());
   }
   Resolve(architecture);
 }
