@@ -25,7 +25,7 @@ struct KernelMeasurer::Task {
 };
 
 KernelOptions WithoutTiming(KernelOptions options) {
-  options.timing = options.repeat_timing = {
+  options.timing = options.gpu_timing = options.repeat_timing = {
       .min_batch_seconds = 0, .min_total_seconds = 0, .min_batches = 1, .max_total_seconds = 0};
   options.cut_factor = options.repeat_cut_factor = 0;
   options.drift_interval = std::numeric_limits<int>::max();
@@ -94,6 +94,10 @@ double KernelMeasurer::CutSeconds(const Task& task, double factor) {
                     : std::numeric_limits<double>::infinity();
 }
 
+const TimingOptions& KernelMeasurer::TimingOf(const TrialMessage& kernel) const {
+  return kernel.kernel.launches.empty() ? options_.timing : options_.gpu_timing;
+}
+
 trial::Outcome KernelMeasurer::Time(Task& task, const TrialMessage& kernel,
                                     MeasurementDetails details, const StopCheck& stop) {
   const double start = base::MonotonicSeconds();
@@ -110,7 +114,7 @@ trial::Outcome KernelMeasurer::Run(const tensor::Workload& workload, TrialMessag
                                    const MeasurementDetails& build, const StopCheck& stop) {
   Task& task = TaskOf(workload);
   if (++task.trials_since_drift >= options_.drift_interval) WatchDrift(task, stop);
-  kernel.timing = options_.timing;
+  kernel.timing = TimingOf(kernel);
   kernel.cut_seconds = CutSeconds(task, options_.cut_factor);
   trial::Outcome outcome = Time(task, kernel, build, stop);
   if (outcome.ok() && !DetailsOf(outcome).cut_short && outcome.value < task.incumbent_seconds) {
@@ -134,7 +138,7 @@ void KernelMeasurer::WatchDrift(Task& task, const StopCheck& stop) {
   task.trials_since_drift = 0;
   if (!task.incumbent) return;
   TrialMessage again = *task.incumbent;
-  again.timing = options_.timing;
+  again.timing = TimingOf(again);
   again.cut_seconds = std::numeric_limits<double>::infinity();
   const double start = base::MonotonicSeconds();
   const trial::Outcome outcome = runner_.Run(task.reference->data(), again, stop);

@@ -58,6 +58,7 @@ class KernelMeasurer {
                       const StopCheck& stop);
   /// The time of a task's incumbent, times a factor; infinity if that is 0.
   static double CutSeconds(const Task& task, double factor);
+  const TimingOptions& TimingOf(const TrialMessage& kernel) const;
 
   KernelOptions options_;
   Runner runner_;

@@ -14,6 +14,8 @@ namespace bayloom::measure {
 struct KernelOptions {
   RunnerOptions runner;
   TimingOptions timing;
+  /// Of programs for GPUs, whose clock differs by half a percent between runs.
+  TimingOptions gpu_timing = {.min_total_seconds = 0.008};
   /// Of repeats: several, in turns, share the time of one trial.
   TimingOptions repeat_timing = {.min_total_seconds = 0.01, .min_batches = 3};
   double repeat_cut_factor = 10;  ///< as cut_factor

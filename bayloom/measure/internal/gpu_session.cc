@@ -61,14 +61,22 @@ GpuSession::~GpuSession() {
   cuda_->PrimaryCtxRelease(device_);
 }
 
-void GpuSession::Free() {
+void GpuSession::Unload() {
   DropGraph();
-  for (const Memory& memory : memory_) cuda_->MemFree(memory.base);
-  memory_.clear();
-  if (workspace_.base != 0) cuda_->MemFree(workspace_.base);
-  workspace_ = {};
   if (module_ != nullptr) cuda_->ModuleUnload(module_);
   module_ = nullptr;
+}
+
+void GpuSession::Free() {
+  Unload();
+  for (const Memory& memory : memory_) Release(memory);
+  memory_.clear();
+  Release(workspace_);
+  workspace_ = {};
+}
+
+void GpuSession::Release(const Memory& memory) {
+  if (memory.base != 0) cuda_->MemFree(memory.base);
 }
 
 GpuSession::Memory GpuSession::Allocate(int64_t bytes) {
@@ -81,9 +89,27 @@ GpuSession::Memory GpuSession::Allocate(int64_t bytes) {
   return memory;
 }
 
+void GpuSession::Provide(Memory& memory, const GpuBuffer& buffer) {
+  const bool fits = memory.base != 0 && memory.bytes == buffer.bytes;
+  if (fits && (buffer.is_output || memory.content == buffer.content)) return;
+  if (!fits) {
+    Release(memory);
+    memory = {};
+    memory = Allocate(buffer.bytes);
+  }
+  memory.content = buffer.content;
+  if (buffer.is_output || buffer.bytes == 0) return;
+  Check(cuda_->CopyToDevice(memory.data(), buffer.host, static_cast<size_t>(buffer.bytes), stream_),
+        "inputs cannot be copied");
+}
+
 GpuSession::Kernel GpuSession::Load(const codegen::KernelObject& object,
                                     const std::vector<GpuBuffer>& buffers) {
-  Free();
+  if (memory_.size() == buffers.size()) {
+    Unload();
+  } else {
+    Free();
+  }
   std::vector<codegen::GpuLaunch> described = object.launches;
   // Of PTX without arrays of threads, all memory of a thread is for registers that it has not.
   const bool assembled_here = object.object.find(".entry") != std::string::npos &&
@@ -106,14 +132,10 @@ GpuSession::Kernel GpuSession::Load(const codegen::KernelObject& object,
   if (const auto refusal = RefusalOf(kernel.use)) {
     throw GpuError(trial::Verdict::kMemory, *refusal);
   }
-  for (const GpuBuffer& buffer : buffers) {
-    memory_.push_back(Allocate(buffer.bytes));
-    if (buffer.is_output || buffer.bytes == 0) continue;
-    Check(cuda_->CopyToDevice(memory_.back().data(), buffer.host, static_cast<size_t>(buffer.bytes),
-                              stream_),
-          "inputs cannot be copied");
-  }
-  workspace_ = Allocate(object.shared_workspace_bytes);
+  memory_.resize(buffers.size());
+  for (size_t i = 0; i < buffers.size(); ++i) Provide(memory_[i], buffers[i]);
+  Provide(workspace_,
+          {.name = "the workspace", .bytes = object.shared_workspace_bytes, .is_output = true});
   Check(cuda_->StreamSynchronize(stream_), "inputs cannot be copied");
   return kernel;
 }

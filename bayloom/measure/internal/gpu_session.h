@@ -35,6 +35,7 @@ struct GpuBuffer {
   std::byte* host = nullptr;
   int64_t bytes = 0;
   bool is_output = false;
+  uint64_t content = 0;  ///< of inputs: what has the same number is the same and stays where it is
 };
 
 /// What NVIDIA's management library says of the GPU; zeros where there is none.
@@ -62,8 +63,9 @@ class GpuSession {
   GpuSession(const GpuSession&) = delete;
   GpuSession& operator=(const GpuSession&) = delete;
 
-  /// Loads a program in place of the one before, and makes its buffers with the inputs in them.
-  /// Throws, too, where what the driver made of it need not be run (RefusalOf).
+  /// Loads a program in place of the one before, and makes its buffers with the inputs in them;
+  /// those of the program before that are the same are kept. Throws, too, where what the driver
+  /// made of it need not be run (RefusalOf).
   Kernel Load(const codegen::KernelObject& object, const std::vector<GpuBuffer>& buffers);
   void Fill(size_t buffer, std::byte value);
   void FillWorkspace(std::byte value);
@@ -75,12 +77,15 @@ class GpuSession {
   void Download(const std::vector<GpuBuffer>& buffers);
   /// Fails if something wrote beside a buffer.
   Status CheckOverrun(const std::vector<GpuBuffer>& buffers);
+  /// Frees the program and all buffers: what wrote where it should not may have changed inputs.
+  void Free();
   GpuState state() const;
 
  private:
   struct Memory {
     bayloom_cu_pointer base = 0;  ///< of the canary before
     int64_t bytes = 0;            ///< without canaries
+    uint64_t content = 0;         ///< as the buffer says
     bayloom_cu_pointer data() const;
   };
 
@@ -88,7 +93,10 @@ class GpuSession {
   /// What the driver says of a launch's kernel; `spills`: its memory is for what it spills.
   void AskUse(const Kernel::Launch& launch, bool spills, codegen::GpuLaunch& described) const;
   Memory Allocate(int64_t bytes);
-  void Free();
+  void Release(const Memory& memory);
+  void Unload();
+  /// Memory for a buffer, with its content if it is an input.
+  void Provide(Memory& memory, const GpuBuffer& buffer);
   void Launch(const Kernel& kernel);
   /// A graph of so many runs; null where there can be none.
   bayloom_cu_graph_exec GraphOf(const Kernel& kernel, int64_t count);

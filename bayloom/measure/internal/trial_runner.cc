@@ -60,6 +60,7 @@ void TrialRunner::DropTask() {
   SetWatchedMemory({});
   memory_.clear();
   packed_.clear();
+  contents_.clear();
   workspace_ = GuardedMemory();
   if (data_) munmap(const_cast<std::byte*>(data_), static_cast<size_t>(task_.data_bytes));
   if (data_descriptor_ >= 0) close(data_descriptor_);
@@ -82,6 +83,7 @@ OutcomeMessage TrialRunner::SetTask(TaskMessage task, int data_descriptor) {
   try {
     for (const TaskParameter& parameter : task_.parameters) {
       memory_.push_back(MemoryFor(parameter, parameter.ByteCount()));
+      contents_.push_back(++last_content_);
       if (parameter.role != tensor::BufferRole::kInput) continue;
       std::memcpy(memory_.back().data(), DataOf(parameter),
                   static_cast<size_t>(parameter.ByteCount()));
@@ -126,6 +128,7 @@ void TrialRunner::PackConstant(size_t position, const tensor::Buffer& form) {
   memory.AllowWrites();
   tensor::PackLayout(form, DataOf(task_.parameters[position]), memory.data());
   memory.ProtectFromWrites();
+  contents_[position] = ++last_content_;
 }
 
 void TrialRunner::Watch() {
@@ -153,6 +156,15 @@ Status TrialRunner::CheckResults() const {
     if (!status) return status;
   }
   return Ok();
+}
+
+std::vector<std::byte> TrialRunner::Results() const {
+  std::vector<std::byte> results;
+  for (size_t i = 0; i < memory_.size(); ++i) {
+    if (task_.parameters[i].role != tensor::BufferRole::kOutput) continue;
+    results.insert(results.end(), memory_[i].data(), memory_[i].data() + memory_[i].size());
+  }
+  return results;
 }
 
 void TrialRunner::StoreExpected() {
@@ -240,7 +252,8 @@ OutcomeMessage TrialRunner::RunOnGpu(const TrialMessage& trial) try {
   std::vector<GpuBuffer> buffers;
   for (size_t i = 0; i < memory_.size(); ++i) {
     const bool is_output = task_.parameters[i].role == tensor::BufferRole::kOutput;
-    buffers.push_back({memory_[i].name(), memory_[i].data(), memory_[i].size(), is_output});
+    buffers.push_back(
+        {memory_[i].name(), memory_[i].data(), memory_[i].size(), is_output, contents_[i]});
   }
   const GpuSession::Kernel kernel = gpu_->Load(trial.kernel, buffers);
 
@@ -251,10 +264,15 @@ OutcomeMessage TrialRunner::RunOnGpu(const TrialMessage& trial) try {
     }
     gpu_->FillWorkspace(value);
   };
+  std::vector<std::byte> right_results;
   const auto check_results = [&]() -> Status {
-    if (Status status = gpu_->CheckOverrun(buffers); !status) return status;
-    gpu_->Download(buffers);
-    return CheckResults();
+    Status status = gpu_->CheckOverrun(buffers);
+    if (status) gpu_->Download(buffers);
+    // Comparing bytes is several times faster than comparing numbers.
+    if (status && !right_results.empty() && Results() == right_results) return status;
+    if (status) status = CheckResults();
+    if (!status) gpu_->Free();
+    return status;
   };
   workspace_ = GuardedMemory();
   fill_results(kPoison);
@@ -263,6 +281,7 @@ OutcomeMessage TrialRunner::RunOnGpu(const TrialMessage& trial) try {
   if (const Status right = check_results(); !right) {
     return Failure(trial::Verdict::kWrongOutput, right.error().message);
   }
+  right_results = Results();
   fill_results(std::byte{0});
   note_.phase = Phase::kTiming;
   const Timing timing = TimeBatches(

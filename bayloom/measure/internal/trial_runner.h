@@ -41,6 +41,8 @@ class TrialRunner {
   void FillResults(std::byte value);
   /// Fails unless the last run wrote what it should, and only that.
   Status CheckResults() const;
+  /// The outputs as they are in memory_.
+  std::vector<std::byte> Results() const;
   void StoreExpected();
   const std::byte* DataOf(const TaskParameter& parameter) const { return data_ + parameter.offset; }
 
@@ -58,6 +60,9 @@ class TrialRunner {
   std::vector<std::optional<ConstantForm>> packed_;
   GuardedMemory workspace_;
   std::unique_ptr<GpuSession> gpu_;  ///< once there was a kernel for it
+  /// Per parameter: a number for what lies in memory_, another one for other content.
+  std::vector<uint64_t> contents_;
+  uint64_t last_content_ = 0;
 };
 
 }  // namespace bayloom::measure
