@@ -22,17 +22,22 @@ constexpr double kMaxThreadRegisters = 255;
 constexpr auto kRegisterGranule = static_cast<double>(target::kRegisterGranule);
 constexpr double kDriversSharedBytes = 1024;  ///< of each block, by the driver
 
-// What was not looked up but assumed, in instructions or clocks.
-constexpr double kBaseRegisters = 24;        ///< for addresses and counters
+// What was not looked up but fitted to measured programs
+// (docs/studies/2026-11-gpu-estimate.md#fitted-to-a-device), in instructions or clocks.
+constexpr double kBaseRegisters = 16;        ///< for addresses and counters
 constexpr double kDivisionInstructions = 8;  ///< instructions
 constexpr double kSpecialInstructions = 8;   ///< beside the special function itself
-constexpr double kIndexPart = 0.25;          ///< of index arithmetic that is left after compilation
+constexpr double kIndexPart = 0.85;          ///< of index arithmetic that is left after compilation
 constexpr double kDecodeDigit = 4;       ///< to find the place of an iteration dealt to a thread
 constexpr double kStepInstructions = 2;  ///< of a loop that stays one
-constexpr double kAhead = 4;  ///< iterations whose loads are issued before they are waited for
-constexpr double kBarrier = 30;
+constexpr double kAhead = 2;  ///< iterations whose loads are issued before they are waited for
+constexpr double kFarRegisters = 9;    ///< that are loaded from the second-level cache at a time
+constexpr double kNearRegisters = 12;  ///< the same from shared memory or the first-level cache
+constexpr double kSharedPart = 0.65;   ///< of accesses to shared memory left after compilation
+constexpr double kL2Reached = 0.9;     ///< of the second-level cache's rate
+constexpr double kBarrier = 20;
 constexpr double kShuffle = 25;
-constexpr double kNotOverlapped = 0.1;  ///< part of what does not decide that shows nevertheless
+constexpr double kNotOverlapped = 0.2;  ///< part of what does not decide that shows nevertheless
 
 double DividedUp(double a, double b) { return std::ceil(a / b); }
 
@@ -40,18 +45,27 @@ double DividedUp(double a, double b) { return std::ceil(a / b); }
 struct BlockDemand {
   double arithmetic = 0, issue = 0, shared = 0, cache = 0;
   double path = 0;        ///< clocks of its longest thread where nothing else runs, without waiting
-  double near_waits = 0;  ///< times that a thread waits for shared memory
-  double far_waits = 0;   ///< the same for global memory
+  double near_waits = 0;  ///< times that a thread waits for shared memory or first-level cache
+  double far_waits = 0;   ///< the same for what is behind those
+  double copy_waits = 0;  ///< the same for copies that run ahead, while it computes
   double l2_bytes = 0;
 };
 
 /// What a thread does in a nest.
 struct ThreadDemand {
-  double executions = 0;    ///< of the block, or of an instruction of its warp
-  double straight = 1;      ///< of these, one after the other in straight code
-  double instructions = 0;  ///< in all
-  bool waits_near = false;  ///< for shared memory
-  bool waits_far = false;   ///< for global memory
+  double executions = 0;      ///< of the block, or of an instruction of its warp
+  double straight = 1;        ///< of these, one after the other in straight code
+  double instructions = 0;    ///< in all
+  double near_loads = 0;      ///< of shared memory or the first-level cache
+  double near_registers = 0;  ///< that these fill
+  double far_registers = 0;   ///< the same for what is behind those
+};
+
+/// What a thread does for one access of a nest.
+struct AccessDemand {
+  double instructions = 0;
+  double registers = 1;  ///< of an instruction
+  double far_part = 0;   ///< of what is read that comes from the second-level cache or memory
 };
 
 class KernelEstimator {
@@ -82,14 +96,24 @@ class KernelEstimator {
 
   // --- Occupancy --------------------------------------------------------------------------------
 
+  /// Elements that one thread touches: with strides between them fewer than the box around has.
+  double Touched(const GpuBlockNest& nest, const tensor::Access& access) const {
+    double elements = 1;
+    for (const tensor::LoopId loop : nest.serial) {
+      if (MovesWith(program_, access, loop)) elements *= Extent(loop);
+    }
+    return elements;
+  }
+
   /// Accumulators and such, and the operands of one step of straight code.
   double EstimatedRegisters() const {
     double kept = 0, operands = 0;
     for (size_t i = 0; i < kernel_.nests.size(); ++i) {
       const GpuBlockNest& nest = kernel_.nests[i];
       const tensor::BufferId output = program_.blocks[nest.block].output;
-      double loaded = 0;
+      double loaded = 0, touched = 1;
       for (const tensor::Access& access : nest.accesses) {
+        if (access.is_write) touched = Touched(nest, access);
         if (access.is_write || shape_.spaces[access.buffer] == GpuSpace::kRegisters) continue;
         loaded += StraightMoves(nest, products_[i], access) *
                   (products_[i] ? products_[i]->FactorBytes(program_, access) /
@@ -103,7 +127,7 @@ class KernelEstimator {
       for (const int64_t extent : shape_.allocations.at(output).shape) {
         elements *= static_cast<double>(extent);
       }
-      kept += elements *
+      kept += std::min(elements, touched) *
               std::max(1.0, tensor::ByteSize(program_.buffers[output].dtype) / kRegisterBytes);
     }
     return kBaseRegisters + kept + operands;
@@ -176,11 +200,13 @@ class KernelEstimator {
     for (const tensor::Access& access : nest.accesses) {
       if (shape_.spaces[access.buffer] == GpuSpace::kRegisters) continue;
       const bool is_factor = product && !access.is_write;
-      instructions += is_factor ? AddFactor(nest, *product, access, warps, steps)
-                                : AddAccess(nest, access, warps, steps);
+      const AccessDemand own = is_factor ? AddFactor(nest, *product, access, warps, steps)
+                                         : AddAccess(nest, access, warps, steps);
+      instructions += own.instructions;
       if (access.is_write) continue;
-      const bool is_near = shape_.spaces[access.buffer] == GpuSpace::kShared;
-      (is_near ? thread.waits_near : thread.waits_far) = true;
+      thread.near_loads += own.instructions * (1 - own.far_part);
+      thread.near_registers += own.instructions * own.registers * (1 - own.far_part);
+      thread.far_registers += own.instructions * own.registers * own.far_part;
     }
     const double spill_accesses = steps * spilled / kRegisterBytes;
     instructions += spill_accesses;
@@ -228,12 +254,19 @@ class KernelEstimator {
     const double pieces = thread.executions / thread.straight;
     const double fills = pieces / static_cast<double>(nest.dealt_steps);
     const bool runs_ahead = nest.stages > 1;
-    demand_.near_waits +=
-        (thread.waits_near ? DividedUp(pieces, kAhead) : 0) + (in_memory ? pieces : 0);
-    if (thread.waits_far) {
-      const double waits = DividedUp(pieces, kAhead);
-      const auto stages = static_cast<double>(nest.stages);
-      demand_.far_waits += runs_ahead ? std::min(waits, fills / stages) : waits;
+    if (in_memory) demand_.near_waits += pieces;
+    const double batches = DividedUp(nest.dealt >= 0 ? fills : pieces, kAhead);
+    if (thread.near_loads > 0) {
+      const double often = std::min(1.0, thread.near_loads / std::max(1.0, pieces));
+      demand_.near_waits += std::max(batches * often, thread.near_registers / kNearRegisters);
+    }
+    if (thread.far_registers > 0) {
+      if (runs_ahead) {
+        demand_.copy_waits += fills / static_cast<double>(nest.stages - 1);
+      } else {
+        demand_.far_waits +=
+            std::max(nest.dealt >= 0 ? fills : batches, thread.far_registers / kFarRegisters);
+      }
     }
     if (shape_.spaces[block.output] == GpuSpace::kShared) {
       demand_.path += (runs_ahead ? 1 : 2) * kBarrier * fills;
@@ -245,35 +278,39 @@ class KernelEstimator {
                      target::kWarpsAClock;
   }
 
-  /// A factor of a product by warps. Returns the instructions of a thread.
-  double AddFactor(const GpuBlockNest& nest, const WarpWork& product, const tensor::Access& factor,
-                   double warps, double steps) {
+  /// A factor of a product by warps.
+  AccessDemand AddFactor(const GpuBlockNest& nest, const WarpWork& product,
+                         const tensor::Access& factor, double warps, double steps) {
     const double loads = steps * StraightMoves(nest, product, factor);
-    demand_.shared +=
-        warps * loads * product.FactorBytes(program_, factor) / target::kSharedBytesAClock;
-    return loads;
+    const double clocks = product.FactorBytes(program_, factor) / target::kSharedBytesAClock;
+    demand_.shared += warps * loads * clocks;
+    return {.instructions = loads, .registers = clocks};
   }
 
-  /// Returns the instructions of a thread.
-  double AddAccess(const GpuBlockNest& nest, const tensor::Access& access, double warps,
-                   double steps) {
+  AccessDemand AddAccess(const GpuBlockNest& nest, const tensor::Access& access, double warps,
+                         double steps) {
     const WarpAccess warp = WarpAccessOf(program_, shape_, nest, access);
     const double repeats = steps * StraightMoves(nest, std::nullopt, access);
     const tensor::Block& block = program_.blocks[nest.block];
     const bool sums = access.is_write && (block.kind == tensor::BlockKind::kReduce ||
                                           block.kind == tensor::BlockKind::kUpdate);
-    const double instructions = (sums ? 2 : 1) * repeats / warp.width;
+    AccessDemand demand;
+    demand.instructions = (sums ? 2 : 1) * repeats / warp.width;
+    demand.registers = std::max(
+        1.0, warp.width * tensor::ByteSize(program_.buffers[access.buffer].dtype) / kRegisterBytes);
+    const double executions = warps * demand.instructions;
     if (shape_.spaces[access.buffer] == GpuSpace::kShared) {
-      demand_.shared += warps * instructions * warp.shared_clocks;
-      return instructions;
+      demand_.shared += executions * warp.shared_clocks;
+      return demand;
     }
     const double bytes = warp.sectors * kBytesOfSector;
-    demand_.cache +=
-        warps * instructions * std::max(warp.lines, bytes / target::kSharedBytesAClock);
-    const double asked = warps * instructions * bytes;
-    demand_.l2_bytes +=
+    demand_.cache += executions * std::max(warp.lines, bytes / target::kSharedBytesAClock);
+    const double asked = executions * bytes;
+    const double far =
         access.is_write ? asked : std::min(asked, FromSecondLevel(nest, access, warp));
-    return instructions;
+    demand_.l2_bytes += far;
+    if (asked > 0) demand.far_part = far / asked;
+    return demand;
   }
 
   // --- Memory -----------------------------------------------------------------------------------
@@ -367,17 +404,18 @@ class KernelEstimator {
     const double of_one = std::ceil(estimate_.blocks / gpu_.multiprocessors);
     estimate_.arithmetic = of_one * demand_.arithmetic * clock;
     estimate_.issue = of_one * demand_.issue * clock;
-    estimate_.shared = of_one * demand_.shared * clock;
+    estimate_.shared = of_one * kSharedPart * demand_.shared * clock;
     estimate_.cache =
         of_one * std::max(demand_.cache, demand_.l2_bytes / target::kGpuPortBytes) * clock;
     const double far_share =
         estimate_.l2_bytes > 0 ? std::min(1.0, estimate_.memory_bytes / estimate_.l2_bytes) : 0;
     const double far = gpu_.l2_latency + far_share * (gpu_.memory_latency - gpu_.l2_latency);
+    const double computing = demand_.path + demand_.near_waits * gpu_.shared_latency;
     const double block_path =
-        demand_.path + demand_.near_waits * gpu_.shared_latency + demand_.far_waits * far;
+        std::max(computing, demand_.copy_waits * far) + demand_.far_waits * far;
     estimate_.latency = std::ceil(of_one / estimate_.resident) * block_path * clock;
-    estimate_.l2 =
-        estimate_.l2_bytes / (gpu_.l2_bytes_a_clock * gpu_.multiprocessors * gpu_.clock_hertz);
+    estimate_.l2 = estimate_.l2_bytes /
+                   (kL2Reached * gpu_.l2_bytes_a_clock * gpu_.multiprocessors * gpu_.clock_hertz);
     estimate_.memory = estimate_.memory_bytes / gpu_.memory_bytes_per_second;
     double longest = 0, sum = 0;
     for (const double part : {estimate_.arithmetic, estimate_.issue, estimate_.shared,
