@@ -25,6 +25,8 @@ constexpr double kDriversSharedBytes = 1024;  ///< of each block, by the driver
 // What was not looked up but fitted to measured programs
 // (docs/studies/2026-11-gpu-estimate.md#fitted-to-a-device), in instructions or clocks.
 constexpr double kBaseRegisters = 16;        ///< for addresses and counters
+constexpr double kMaxOperands = 40;          ///< registers for operands of straight code ...
+constexpr double kMaxMatrixOperands = 80;    ///< ... and of products of matrices
 constexpr double kDivisionInstructions = 8;  ///< instructions
 constexpr double kSpecialInstructions = 8;   ///< beside the special function itself
 constexpr double kIndexPart = 0.85;          ///< of index arithmetic that is left after compilation
@@ -120,7 +122,9 @@ class KernelEstimator {
                                       (kThreadsOfWarp * kRegisterBytes)
                                 : 1);
       }
-      operands = std::max(operands, std::min(loaded, 64.0));
+      // Matrices are loaded one step ahead.
+      operands = std::max(operands, products_[i] ? std::min(2 * loaded, kMaxMatrixOperands)
+                                                 : std::min(loaded, kMaxOperands));
       if (shape_.spaces[output] != GpuSpace::kRegisters) continue;
       if (program_.WriterOf(output) != nest.block) continue;
       double elements = 1;

@@ -71,7 +71,7 @@ Status ChooseGridThreads(GpuSketch& sketch) {
       !s) {
     return s;
   }
-  return AnnotateUniformly(schedule, *last, kUnrollMaxStep, {0, 16, 64, 256});
+  return AnnotateUniformly(schedule, *last, kUnrollMaxStep, {0, 64, 256, 1024});
 }
 
 void PostprocessForGpu(tensor::Program& program) {

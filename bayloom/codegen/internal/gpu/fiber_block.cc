@@ -23,8 +23,8 @@ namespace {
 
 namespace fiber = boost::context::detail;
 
-constexpr size_t kStackBytes = 64 << 10;  // a kernel's arrays end at 16 KiB
-constexpr int kUnknown = 0xff;            // bytes that are being copied: NaN in all types of floats
+constexpr size_t kStackBytes = 128 << 10;  // a kernel's arrays end at 64 KiB
+constexpr int kUnknown = 0xff;  // bytes that are being copied: NaN in all types of floats
 
 }  // namespace
 

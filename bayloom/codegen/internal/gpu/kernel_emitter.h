@@ -51,7 +51,9 @@ class KernelEmitter {
   void EmitCopies(const Pipeline& pipeline);
   void EnterFirstIteration(const Pipeline& pipeline, tensor::LoopId loop, int64_t position);
   /// Gives a loop's digits and the slot of its rings their values at a position.
-  void EnterIteration(const Pipeline& pipeline, tensor::LoopId loop, llvm::Value* position);
+  void EnterIteration(const Pipeline& pipeline, tensor::LoopId loop, llvm::Value* position,
+                      llvm::Value* slot);
+  llvm::Value* Turn(llvm::Value* slot, int64_t last, int64_t first, int64_t step);
   void EmitAsyncCopy(tensor::BlockId block, const tensor::AsyncCopy& copy);
   void EmitThreadReduce(tensor::LoopId loop, const Team& team);
   llvm::Value* Combine(const tensor::Block& block, llvm::Value* value, int threads);
@@ -73,6 +75,7 @@ class KernelEmitter {
   /// The registers of a factor's matrices at this place, loaded once in straight code.
   const std::vector<llvm::Value*>& LoadFactor(const WarpFactor& factor, int matrices);
   std::vector<llvm::Value*> LoadRows(const WarpProduct& product);
+  tensor::DigitId PairOfColumns(const WarpProduct& product) const;
   std::vector<llvm::Value*> LoadColumns(const WarpProduct& product);
   std::vector<llvm::Value*> LoadRowElements(const WarpProduct& product);
   std::vector<llvm::Value*> LoadColumnElements(const WarpProduct& product);

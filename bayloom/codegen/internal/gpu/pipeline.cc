@@ -22,7 +22,8 @@ std::vector<int64_t> LanesFrom(IndexValue& index, int count) {
 }  // namespace
 
 /// Groups of copies, one for each iteration, empty ones at the end: iteration i waits for all but
-/// the last `stages` - 2 that were begun, so for its own.
+/// the last `stages` - 2 that were begun, so for its own. It begins those of iteration i + `stages`
+/// - 1, in the slot that all threads have left when they meet at its barrier.
 void KernelEmitter::EmitPipeline(tensor::LoopId loop, const Pipeline& pipeline, const Team& team) {
   const int64_t extent = program_.ExtentOf(loop), ahead = pipeline.stages - 1;
   const auto number = [&](int64_t value) {
@@ -34,22 +35,40 @@ void KernelEmitter::EmitPipeline(tensor::LoopId loop, const Pipeline& pipeline, 
     machine_.CommitCopies(builder_);
   }
   loops_.EmitLoop(number(0), number(extent), [&](llvm::PHINode* running) {
+    llvm::PHINode* slot = builder_.CreatePHI(builder_.getInt64Ty(), 2);
+    slot->addIncoming(number(0), running->getIncomingBlock(0));
+    const auto copy = [&] {
+      llvm::Value* next = builder_.CreateAdd(running, number(ahead));
+      EmitIf(builder_.CreateICmpULT(next, number(extent)), [&] {
+        EnterIteration(pipeline, loop, next, Turn(slot, 0, ahead, -1));
+        EmitCopies(pipeline);
+      });
+      machine_.CommitCopies(builder_);
+    };
     machine_.WaitForCopies(builder_, pipeline.stages - 2);
     Barrier();
-    llvm::Value* next = builder_.CreateAdd(running, number(ahead));
-    EmitIf(builder_.CreateICmpULT(next, number(extent)), [&] {
-      EnterIteration(pipeline, loop, next);
-      EmitCopies(pipeline);
-    });
-    machine_.CommitCopies(builder_);
-    EnterIteration(pipeline, loop, running);
+    // What is computed need not wait until the copies are begun; but of two stages the next one
+    // would not be copied while this one is used.
+    const bool copies_first = pipeline.stages == 2;
+    if (copies_first) copy();
+    EnterIteration(pipeline, loop, running, slot);
     for (tensor::NodeRef child : program_.loops[loop].body) {
       const bool copies = child.is_loop() && std::ranges::count(pipeline.copies, child.id) > 0;
       if (!copies) EmitNode(child, team);
     }
+    if (!copies_first) copy();
+    slot->addIncoming(Turn(slot, ahead, 0, 1), builder_.GetInsertBlock());
   });
   Forget(program_.loops[loop].digits);
   digits_[pipeline.slot] = DigitValue{};
+}
+
+/// The slot after this one, or before: at `last` comes `first`.
+llvm::Value* KernelEmitter::Turn(llvm::Value* slot, int64_t last, int64_t first, int64_t step) {
+  llvm::Value* is_last =
+      builder_.CreateICmpEQ(slot, builder_.getInt64(static_cast<uint64_t>(last)));
+  llvm::Value* next = builder_.CreateAdd(slot, builder_.getInt64(static_cast<uint64_t>(step)));
+  return builder_.CreateSelect(is_last, builder_.getInt64(static_cast<uint64_t>(first)), next);
 }
 
 void KernelEmitter::EmitCopies(const Pipeline& pipeline) {
@@ -69,9 +88,7 @@ void KernelEmitter::EnterFirstIteration(const Pipeline& pipeline, tensor::LoopId
 }
 
 void KernelEmitter::EnterIteration(const Pipeline& pipeline, tensor::LoopId loop,
-                                   llvm::Value* position) {
-  llvm::Value* stages = builder_.getInt64(static_cast<uint64_t>(pipeline.stages));
-  llvm::Value* slot = builder_.CreateURem(position, stages);
+                                   llvm::Value* position, llvm::Value* slot) {
   std::vector<llvm::Value*> values = loops_.DefineDigits(program_.loops[loop].digits, position);
   digits_[pipeline.slot] = DigitValue::Running(slot, pipeline.stages);
   values.push_back(slot);

@@ -26,7 +26,8 @@ using tensor::NodeRef;
 constexpr int64_t kWarpThreads = 32;
 /// Loads and stores of one thread move at most so much at once.
 constexpr int kVectorBytes = 16;
-constexpr int64_t kMaxThreadBytes = 16 << 10;
+/// Of arrays of one thread, elements between those that it touches included.
+constexpr int64_t kMaxThreadBytes = 64 << 10;
 
 int64_t CeilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t RoundUp(int64_t a, int64_t b) { return CeilDivide(a, b) * b; }

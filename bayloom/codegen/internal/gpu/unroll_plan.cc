@@ -15,6 +15,8 @@ using tensor::NodeRef;
 
 /// Elements of a buffer that is kept in registers, at most: a thread has 255.
 constexpr int64_t kMaxRegisterElements = 256;
+/// Bytes of an array of one thread that is not.
+constexpr int64_t kMaxArrayBytes = 16 << 10;
 /// Straight-line code, in block instances: of loops unrolled as the schedule asks, and in all.
 constexpr int64_t kMaxAsked = 1024;
 constexpr int64_t kMaxInstances = 16384;
@@ -25,8 +27,10 @@ class GpuUnroller {
 
   Status Plan() {
     for (const auto& [id, accesses] : plan_.accesses) {
-      UnrollRegisters(id, accesses.store);
-      for (const auto& [node, load] : accesses.loads) UnrollRegisters(id, load);
+      if (Status s = UnrollRegisters(id, accesses.store); !s) return s;
+      for (const auto& [node, load] : accesses.loads) {
+        if (Status s = UnrollRegisters(id, load); !s) return s;
+      }
     }
     for (NodeRef root : program_.roots) UnrollAsAsked(root, 0);
     const int64_t instances = Instances(NodeRef::Root());
@@ -53,12 +57,17 @@ class GpuUnroller {
     return elements;
   }
 
-  void UnrollRegisters(tensor::BlockId id, const PlacedAccess& access) {
+  Status UnrollRegisters(tensor::BlockId id, const PlacedAccess& access) {
     const BufferPlace& place = plan_.memory.buffers[access.buffer];
     const int bytes = tensor::ByteSize(program_.buffers[access.buffer].dtype);
-    if (plan_.places[access.buffer].memory != GpuMemory::kThread || !access.dynamic.empty() ||
+    if (plan_.places[access.buffer].memory != GpuMemory::kThread) return Ok();
+    if (!access.dynamic.empty() ||
         std::min(place.bytes / bytes, ElementsOf(access)) > kMaxRegisterElements) {
-      return;
+      if (place.bytes <= kMaxArrayBytes) return Ok();
+      return Error{
+          fmt::format("'{}' cannot run on a GPU: {} would need {} bytes of each thread's "
+                      "memory",
+                      program_.name, program_.buffers[access.buffer].name, place.bytes)};
     }
     for (tensor::LoopId loop : program_.LoopsAround(NodeRef::Block(id))) {
       const bool tells_apart =
@@ -67,6 +76,7 @@ class GpuUnroller {
           });
       if (tells_apart && MayUnroll(loop)) plan_.unrolled.insert(loop);
     }
+    return Ok();
   }
 
   /// Loops marked, and nests of as few steps as a loop around asks for.

@@ -62,10 +62,34 @@ std::vector<llvm::Value*> KernelEmitter::LoadRows(const WarpProduct& product) {
   return loaded;
 }
 
+/// A digit that names the columns' matrix, emitted for each of an even number of values: two of
+/// them can be loaded at a time. -1 where there is none.
+tensor::DigitId KernelEmitter::PairOfColumns(const WarpProduct& product) const {
+  for (const tensor::Affine::Term& term : product.columns.index.terms) {
+    const DigitValue& value = digits_[term.digit];
+    const bool is_own = term.digit == product.depth || term.digit == product.lane_column ||
+                        term.digit == product.column_part;
+    const bool is_constant = value.bound && value.base == nullptr && value.lanes == nullptr;
+    if (!is_own && is_constant && program_.digit_extents[term.digit] % 2 == 0 &&
+        product.rows.index.CoefficientOf(term.digit) == 0) {
+      return term.digit;
+    }
+  }
+  return -1;
+}
+
 /// Both halves of the depth, for 8 columns.
 std::vector<llvm::Value*> KernelEmitter::LoadColumns(const WarpProduct& product) {
   if (product.columns.form == WarpFactor::Form::kElements) return LoadColumnElements(product);
   const Digits before = digits_;
+  const tensor::DigitId pair = PairOfColumns(product);
+  size_t second = 0;
+  if (pair >= 0) {
+    const int64_t matrix = digits_[pair].offset;
+    second = static_cast<size_t>(matrix % 2);
+    digits_[pair] = Lane(kLaterMatrixBit, 1);
+    digits_[pair].offset = matrix - matrix % 2;
+  }
   if (product.columns.form == WarpFactor::Form::kTransposed) {
     digits_[product.lane_column] = digits_[product.column_part] = DigitValue::Constant(0);
     digits_[product.depth] = Lane(0, kRowBits + 1);
@@ -74,9 +98,9 @@ std::vector<llvm::Value*> KernelEmitter::LoadColumns(const WarpProduct& product)
     digits_[product.lane_column] = Lane(1, kRowBits - 1);
     digits_[product.depth] = Lane(kMatrixBit, 1, LineElements(product.columns));
   }
-  const std::vector<llvm::Value*>& loaded = LoadFactor(product.columns, 2);
+  const std::vector<llvm::Value*>& loaded = LoadFactor(product.columns, pair >= 0 ? 4 : 2);
   digits_ = before;
-  return loaded;
+  return {loaded[2 * second], loaded[2 * second + 1]};
 }
 
 /// In the order of LoadRows: rows of the thread's own number, and those 8 further.

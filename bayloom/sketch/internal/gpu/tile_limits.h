@@ -75,8 +75,8 @@ struct TileLimits {
   int max_threads = 1024;
   int64_t max_elements = 64;                      ///< accumulators of a thread
   int64_t max_block_elements = int64_t{1} << 20;  ///< accumulators of all threads
-  /// Of the box around them, which code generation keeps in registers up to this size.
-  int64_t max_box = 256;
+  /// Of the box around them, of which code generation keeps the elements of a thread in registers.
+  int64_t max_box = 12 << 10;
   int64_t max_shared_bytes = 48 << 10;
 
   using Decisions = std::vector<std::optional<tensor::Decision>>;
