@@ -9,7 +9,7 @@ namespace bayloom::sketch {
 namespace {
 
 /// The registers that accumulators may take of a thread's.
-constexpr int64_t kMaxAccumulators = 64;
+constexpr int64_t kMaxAccumulators = 128;
 constexpr int kWarpThreads = 32;
 
 TileLimits LimitsOf(const tensor::Program& program, const tensor::Block& block,

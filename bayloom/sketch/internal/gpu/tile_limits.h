@@ -76,7 +76,7 @@ struct TileLimits {
   int64_t max_elements = 64;                      ///< accumulators of a thread
   int64_t max_block_elements = int64_t{1} << 20;  ///< accumulators of all threads
   /// Of the box around them, of which code generation keeps the elements of a thread in registers.
-  int64_t max_box = 12 << 10;
+  int64_t max_box = 14 << 10;
   int64_t max_shared_bytes = 48 << 10;
 
   using Decisions = std::vector<std::optional<tensor::Decision>>;
