@@ -22,15 +22,14 @@ constexpr std::array kFitted = {
 
 }  // namespace
 
-RankCorrelations CorrelationsOf(const ScheduleRecords& records, const target::MachineModel& machine,
-                                const feature::EstimateWeights& weights) {
+RankCorrelations CorrelationsOf(const ScheduleRecords& records, const Estimate& estimate) {
   static base::ThreadPool pool;
   std::vector<double> correlations(records.tasks.size());
   pool.ParallelFor(std::ssize(correlations), [&](int64_t i) {
     const MeasuredSchedules& task = records.tasks[i];
     std::vector<double> estimates;
     for (const tensor::Program& program : task.programs) {
-      estimates.push_back(feature::EstimateTime(program, machine, weights));
+      estimates.push_back(estimate(program));
     }
     correlations[i] = cost::SpearmanCorrelation(estimates, task.seconds);
   });
@@ -43,6 +42,13 @@ RankCorrelations CorrelationsOf(const ScheduleRecords& records, const target::Ma
     result.mean += correlations[i] / static_cast<double>(correlations.size());
   }
   return result;
+}
+
+RankCorrelations CorrelationsOf(const ScheduleRecords& records, const target::MachineModel& machine,
+                                const feature::EstimateWeights& weights) {
+  return CorrelationsOf(records, [&](const tensor::Program& program) {
+    return feature::EstimateTime(program, machine, weights);
+  });
 }
 
 feature::EstimateWeights FitWeights(const ScheduleRecords& records,

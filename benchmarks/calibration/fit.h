@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 
@@ -17,6 +18,8 @@ struct RankCorrelations {
   std::map<std::string, double> families;  ///< means over a family's tasks
   double mean = 0;                         ///< over all tasks
 };
+using Estimate = std::function<double(const tensor::Program& program)>;
+RankCorrelations CorrelationsOf(const ScheduleRecords& records, const Estimate& estimate);
 RankCorrelations CorrelationsOf(const ScheduleRecords& records, const target::MachineModel& machine,
                                 const feature::EstimateWeights& weights);
 

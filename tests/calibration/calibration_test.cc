@@ -56,6 +56,20 @@ TEST(Calibration, TheWeightsAreAboutAsGoodAsThoseFitted) {
             CorrelationsOf(Recorded(), machine, weights).mean + 0.005);
 }
 
+/// Of random programs, and those evolved from them, that were measured on an H100.
+TEST(Calibration, EstimatesOrderProgramsOfAGpuNearlyAsTheirTimes) {
+  const ScheduleRecords records = ScheduleRecords::Read(BAYLOOM_GPU_CALIBRATION_RECORDS);
+  const RankCorrelations measured = CorrelationsOf(records, [&](const tensor::Program& program) {
+    return feature::EstimateTime(program, records.target);
+  });
+  EXPECT_GE(measured.mean, 0.7);
+  for (const auto& [family, correlation] : measured.families) {
+    // Of those most programs take little longer than their launch.
+    const bool is_short = family == "elementwise" || family == "pooling";
+    EXPECT_GE(correlation, is_short ? -0.1 : 0.55) << family;
+  }
+}
+
 TEST(Calibration, DamagedRecordsAreRefusedWithTheirLine) {
   const TemporaryFolder folder;
   const std::string path = folder / "records.jsonl";
