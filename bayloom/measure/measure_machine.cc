@@ -413,6 +413,11 @@ Result<MeasuredMachine> MeasureMachine(const target::Target& target) {
 }
 
 Result<DotPeaks> MeasureDotPeaks(const target::Target& target, const WorkloadDemand& demand) {
+  if (target.kind() == target::TargetKind::kNvidiaGpu) {
+    const Result<MeasuredMachine> machine = MeasuredMachineOf(target);
+    if (!machine) return machine.error();
+    return NominalDotPeaks(target, machine->model, demand);
+  }
   DotPeaks peaks;
   for (const auto& [types, flops] : demand.dot_flops) {
     const auto method =

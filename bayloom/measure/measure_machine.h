@@ -40,7 +40,7 @@ Result<MeasuredMachine> MeasuredMachineOf(const target::Target& target);
 
 /// What this machine's instructions for dot products reach, timed as multiply-adds are, in a tenth
 /// of a second for each of them: for the types of the demand that the target has an instruction
-/// for. Fails when the target is not this machine.
+/// for. Those of a GPU are the nominal ones. Fails when the target is not this machine.
 Result<DotPeaks> MeasureDotPeaks(const target::Target& target, const WorkloadDemand& demand);
 
 }  // namespace bayloom::measure

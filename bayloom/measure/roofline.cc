@@ -9,6 +9,8 @@
 #include <set>
 
 #include "bayloom/target/dot_instruction.h"
+#include "bayloom/target/gpu_machine.h"
+#include "bayloom/target/warp_instruction.h"
 #include "bayloom/tensor/access.h"
 #include "bayloom/tensor/dot_product.h"
 
@@ -129,6 +131,22 @@ double TermsOf(const tensor::Program& program) {
   return terms;
 }
 
+/// By instructions of warps, at the rates of the GPU's description.
+DotPeaks GpuDotPeaks(const target::Target& target, const target::MachineModel& machine,
+                     const WorkloadDemand& demand) {
+  target::Target measured = target;
+  measured.machine = machine;
+  const target::GpuMachine gpu = target::GpuMachineOf(measured);
+  const double multiply_adds = gpu.clock_hertz * gpu.multiprocessors * gpu.matrix_multiply_adds;
+  DotPeaks peaks;
+  for (const auto& [types, flops] : demand.dot_flops) {
+    const target::WarpInstruction* const instruction = target::WarpInstructionFor(
+        gpu.capability, tensor::ToString(types.first), tensor::ToString(types.second));
+    if (instruction != nullptr) peaks[types] = 2 * multiply_adds * instruction->rate;
+  }
+  return peaks;
+}
+
 }  // namespace
 
 WorkloadDemand DemandOf(const tensor::Workload& workload) {
@@ -170,6 +188,9 @@ WorkloadDemand DemandOf(const tensor::Workload& workload, const tensor::Program&
 
 DotPeaks NominalDotPeaks(const target::Target& target, const target::MachineModel& machine,
                          const WorkloadDemand& demand) {
+  if (target.kind() == target::TargetKind::kNvidiaGpu) {
+    return GpuDotPeaks(target, machine, demand);
+  }
   DotPeaks peaks;
   for (const auto& [types, flops] : demand.dot_flops) {
     const auto method =

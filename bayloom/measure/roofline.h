@@ -42,7 +42,8 @@ WorkloadDemand DemandOf(const tensor::Workload& workload, const tensor::Program&
 using DotPeaks = std::map<DotTypes, double>;
 
 /// Those of a machine that issues these instructions as often as multiply-adds; none does better.
-/// Without the types that the target has no instruction for.
+/// Of a GPU: what its tensor cores do by instructions of warps (target/warp_instruction.h). Without
+/// the types that the target has no instruction for.
 DotPeaks NominalDotPeaks(const target::Target& target, const target::MachineModel& machine,
                          const WorkloadDemand& demand);
 

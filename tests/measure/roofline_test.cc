@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "bayloom/measure/trial_rate.h"
+#include "bayloom/target/gpu_limits.h"
 #include "bayloom/target/target.h"
 #include "bayloom/tensor/operator_shorthand.h"
 #include "bayloom/tensor/operators.h"
@@ -94,6 +95,21 @@ TEST(Roofline, NominalPeaksAreOfTheInstructions) {
   EXPECT_DOUBLE_EQ(nominal(DType::kUInt8, DType::kInt8, DType::kInt32), 4 * 128e9);
   EXPECT_DOUBLE_EQ(nominal(DType::kInt16, DType::kInt16, DType::kInt32), 2 * 128e9);
   EXPECT_EQ(nominal(DType::kBFloat16, DType::kBFloat16, DType::kFloat32), 0);
+}
+
+TEST(Roofline, OfProductsOnTensorCoresIsTheirRate) {
+  const target::Target target = *target::GpuTarget("sm_90");
+  const target::MachineModel machine = target::MachineOf(target);
+  const auto peak = [&](const char* type) {
+    const WorkloadDemand demand =
+        DemandOf(tensor::ParseOperator(std::string("matmul:64,64,64,sum=float32,dtype=") + type));
+    return NominalDotPeaks(target, machine, demand);
+  };
+  const DotPeaks half = peak("float16");
+  ASSERT_EQ(half.size(), 1U);
+  EXPECT_GT(half.begin()->second, 5 * machine.PeakFlops());
+  EXPECT_EQ(peak("bfloat16").begin()->second, half.begin()->second);
+  EXPECT_TRUE(peak("float32").empty());
 }
 
 TEST(Demand, OfAnAlgorithmIsItsOwn) {
