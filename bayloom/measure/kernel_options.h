@@ -15,7 +15,7 @@ struct KernelOptions {
   RunnerOptions runner;
   TimingOptions timing;
   /// Of programs for GPUs, whose clock differs by half a percent between runs.
-  TimingOptions gpu_timing = {.min_total_seconds = 0.008};
+  TimingOptions gpu_timing = {.min_batch_seconds = 1e-3, .min_total_seconds = 8e-3};
   /// Of repeats: several, in turns, share the time of one trial.
   TimingOptions repeat_timing = {.min_total_seconds = 0.01, .min_batches = 3};
   double repeat_cut_factor = 10;  ///< as cut_factor

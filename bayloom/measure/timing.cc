@@ -16,6 +16,11 @@ constexpr double kColdFactor = 2.5;
 constexpr double kStartUpSeconds = 5e-3;
 /// Runs longer than this are warm after one.
 constexpr double kLongSeconds = 20e-3;
+/// Whether a candidate is cut short is seen in batches of about so long.
+constexpr double kWarmSeconds = 100e-6;
+/// Batches take this part of the time they should, or become longer, so many times at most.
+constexpr double kMinPart = 0.7;
+constexpr int kMaxGrowths = 4;
 
 }  // namespace
 
@@ -48,20 +53,30 @@ Timing TimeBatches(double first_seconds, double cut_seconds,
   timing.cut_short = true;
   if (first_seconds > kColdFactor * cut_seconds && first_seconds > kStartUpSeconds) return timing;
 
+  // A single run takes what beginning a batch costs, too, which is several runs of a short kernel.
+  const auto fitting = [&](double seconds, double run_seconds) {
+    const double runs = std::ceil(seconds / std::max(run_seconds, 1e-9));
+    return options.flush_cache ? 1 : std::max<int64_t>(1, std::llround(runs));
+  };
   const int warm_ups = first_seconds > kLongSeconds ? 1 : 2;
   for (int i = 0; i < warm_ups && timing.seconds > cut_seconds; ++i) {
-    timing.seconds = std::min(timing.seconds, time_batch(1));
+    timing.seconds = std::min(timing.seconds, time_batch(fitting(kWarmSeconds, timing.seconds)));
   }
   if (timing.seconds > cut_seconds) return timing;
 
-  const double estimate = std::max(time_batch(1), 1e-9);
-  const int64_t fitting = std::llround(std::ceil(options.min_batch_seconds / estimate));
-  const int64_t count = options.flush_cache ? 1 : std::max<int64_t>(1, fitting);
   std::vector<double> batches;
   double total = 0;
-  if (count == 1) {
-    batches.push_back(estimate);
-    total = estimate;
+  int64_t count = 1;
+  for (int tries = 0; tries < kMaxGrowths; ++tries) {
+    const double run_seconds = time_batch(count);
+    const double seconds = run_seconds * static_cast<double>(count);
+    const int64_t next = fitting(options.min_batch_seconds, run_seconds);
+    if (next == 1 || (count > 1 && seconds >= kMinPart * options.min_batch_seconds)) {
+      batches.push_back(run_seconds);
+      total = seconds;
+      break;
+    }
+    count = next;
   }
   while (batches.empty() || (total < options.max_total_seconds &&
                              (total < options.min_total_seconds ||

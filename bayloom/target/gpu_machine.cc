@@ -52,7 +52,7 @@ void SetLatencies(GpuMachine& gpu, double shared, double l2, double memory) {
 /// 362, RTX 5090 210 TFLOP/s), over clock and multiprocessors. Of the rate of sm_90 (989 TFLOP/s,
 /// 2048 multiply-adds a clock) instructions of a warp reach 63 % (Luo et al. 2024), as all of it is
 /// for those of four warps; sm_100 is taken to be as sm_90. Of sm_86, sm_100 and sm_120 those are
-/// taken to be as of sm_89, sm_90 and sm_89. A kernel in a graph begins 1.6 us after the one
+/// taken to be as of sm_89, sm_90 and sm_89. A kernel in a graph begins 1.3 us after the one
 /// before it: fitted to an H100 (docs/studies/2026-11-gpu-estimate.md), and taken for all.
 std::array<GpuMachine, 8> MakeTypical() {
   std::array<GpuMachine, 8> all = {Make(70, 80, 1530, 6, 900),      Make(75, 40, 1590, 4, 320),

@@ -43,7 +43,7 @@ struct GpuMachine {
   double shared_latency = 29;
   double l2_latency = 262;
   double memory_latency = 480;
-  double launch_seconds = 1.6e-6;  ///< until the next kernel of a graph begins
+  double launch_seconds = 1.3e-6;  ///< until the next kernel of a graph begins
 
   bool operator==(const GpuMachine&) const = default;
 };

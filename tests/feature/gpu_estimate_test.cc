@@ -159,6 +159,41 @@ TEST(GpuEstimateTest, ALargeCopyTakesAsLongAsItsBytes) {
   EXPECT_LT(copy.seconds, 2 * copy.memory);
 }
 
+/// A table larger than the cache, of which 128 rows are read.
+TEST(GpuEstimateTest, ReadsOfRowsThatDataNameAreNoMoreThanThereAre) {
+  tensor::WorkloadBuilder b("gather");
+  const tensor::Tensor table = b.Input("table", {30000, 768});
+  const tensor::Tensor ids = b.Input("ids", {128}, tensor::DType::kInt64);
+  const tensor::Tensor rows =
+      b.Compute("rows", {128, 768}, [&](const auto& i) { return table(ids(i[0]), i[1]); });
+  tensor::Program program = tensor::Lower(b.Build({rows}));
+  const auto fused =
+      tensor::Fuse(program, program.LoopsAround(tensor::NodeRef::Block(program.FindBlock("rows"))));
+  ASSERT_TRUE(fused);
+  ASSERT_TRUE(tensor::Bind(program, *fused, LoopKind::kGridThread, 128));
+  EXPECT_EQ(EstimateOf(program).memory_bytes, 0);
+}
+
+/// Strides between a thread's sums are no registers.
+TEST(GpuEstimateTest, SumsThatAreApartTakeNoMoreRegisters) {
+  const sketch::GpuSpaces spaces(tensor::MatmulWorkload(1024, 1024, 512),
+                                 *target::FindGpuLimits("sm_90"));
+  const tensor::Trace trace = spaces.spaces()[0];
+  const auto registers = [&](const std::vector<int64_t>& rows,
+                             const std::vector<int64_t>& columns) {
+    std::vector<std::optional<tensor::Decision>> decisions(trace.instructions().size());
+    const std::vector<int> steps = trace.SamplingSteps();
+    const std::vector<std::vector<int64_t>> tiles = {rows, columns, {64, 8}, {2}};
+    for (size_t i = 0; i < tiles.size(); ++i) decisions[steps[i]] = tensor::Decision{tiles[i]};
+    for (size_t i = tiles.size(); i < steps.size(); ++i)
+      decisions[steps[i]] = tensor::Decision{{0}};
+    const auto candidate = spaces.Replay(0, trace.WithDecisions(decisions), base::RandomStream(1));
+    EXPECT_TRUE(candidate) << candidate.error().message;
+    return EstimateOf(candidate->program).registers;
+  };
+  EXPECT_LE(registers({8, 2, 16, 4}, {8, 2, 16, 4}), registers({8, 1, 16, 8}, {8, 1, 16, 8}));
+}
+
 TEST(GpuEstimateTest, OccupancyFollowsFromThreadsRegistersAndSharedMemory) {
   const tensor::Program program = Product(1024, kSquares);
   const auto resident = [&](int registers) {

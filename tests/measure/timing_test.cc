@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <vector>
 
@@ -55,6 +56,20 @@ TEST(Timing, ShortRunsAreTimedInBatchesForTheMinimumTime) {
   EXPECT_GE(machine.clock() - 100, 0.03);
   EXPECT_LT(machine.clock() - 100, 0.031);
   EXPECT_EQ(timing.runs, machine.runs());
+}
+
+/// As of launches of kernels, of which the first of a batch takes longer.
+TEST(Timing, BatchesAreLongEnoughForWhatBeginningThemCosts) {
+  constexpr double kBegin = 20e-6, kRun = 1e-6;
+  int64_t longest = 0;
+  const Timing timing = TimeBatches(kBegin + kRun, kInfinity,
+                                    [&](int64_t count) {
+                                      longest = std::max(longest, count);
+                                      return kBegin + kRun * static_cast<double>(count);
+                                    },
+                                    {.min_batch_seconds = 1e-3, .min_total_seconds = 8e-3});
+  EXPECT_LT(timing.seconds, 1.05 * kRun);
+  EXPECT_LT(longest, 2000);
 }
 
 TEST(Timing, LongRunsAreRepeatedOftenEnoughForAMedian) {

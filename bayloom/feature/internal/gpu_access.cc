@@ -156,7 +156,8 @@ bool MovesWith(const tensor::Program& program, const tensor::Access& access, ten
 double TouchedBytes(const tensor::Program& program, const tensor::Access& access,
                     const std::vector<int64_t>& values) {
   const tensor::Buffer& buffer = program.buffers[access.buffer];
-  double bytes = tensor::ByteSize(buffer.dtype);
+  double bytes = tensor::ByteSize(buffer.dtype), most = bytes;
+  for (const int64_t count : values) most *= static_cast<double>(count);
   for (size_t d = 0; d < access.indices.size(); ++d) {
     const auto whole = static_cast<double>(buffer.shape[d]);
     if (!access.indices[d]) {
@@ -171,7 +172,7 @@ double TouchedBytes(const tensor::Program& program, const tensor::Access& access
     }
     bytes *= std::min({extent, combinations, whole});
   }
-  return bytes;
+  return std::min(bytes, most);  // indices that data decide go through no more than there are
 }
 
 }  // namespace bayloom::feature
