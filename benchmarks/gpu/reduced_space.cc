@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "bayloom/base/result.h"
+#include "bayloom/sketch/gpu/gpu_spaces.h"
 #include "bayloom/target/gpu_limits.h"
 #include "bayloom/tensor/async_copy.h"
 #include "bayloom/tensor/operator_shorthand.h"
@@ -170,11 +171,14 @@ nlohmann::json ReducedSpace::Scenario(bool limits_are_known) const {
         Condition(fmt::format("{} <= threads_i * threads_j <= {}", limits.warp, limits.max_threads),
                   {"threads_i", "threads_j"}));
     conditions.push_back(Condition(
-        "((stride_i - 1) * threads_i + 1) * near_i * ((stride_j - 1) * threads_j + 1) * near_j <= "
-        "256",
+        fmt::format(
+            "((stride_i - 1) * threads_i + 1) * near_i * ((stride_j - 1) * threads_j + 1) * "
+            "near_j <= {}",
+            sketch::kMaxSumsBox),
         {"stride_i", "threads_i", "near_i", "stride_j", "threads_j", "near_j"}));
-    conditions.push_back(Condition("stride_i * near_i * stride_j * near_j <= 64",
-                                   {"stride_i", "near_i", "stride_j", "near_j"}));
+    conditions.push_back(Condition(
+        fmt::format("stride_i * near_i * stride_j * near_j <= {}", sketch::kMaxThreadSums),
+        {"stride_i", "near_i", "stride_j", "near_j"}));
     conditions.push_back(Condition(
         fmt::format("4 * steps * (threads_i * stride_i * near_i + threads_j * stride_j * near_j) "
                     "<= {}",

@@ -69,14 +69,18 @@ void GpuSession::Unload() {
 
 void GpuSession::Free() {
   Unload();
-  for (const Memory& memory : memory_) Release(memory);
+  for (Memory& memory : memory_) Release(memory);
   memory_.clear();
   Release(workspace_);
-  workspace_ = {};
 }
 
-void GpuSession::Release(const Memory& memory) {
+void GpuSession::Release(Memory& memory) {
   if (memory.base != 0) cuda_->MemFree(memory.base);
+  memory = {};
+}
+
+void GpuSession::ReleaseUnlessFits(Memory& memory, const GpuBuffer& buffer) {
+  if (memory.bytes != buffer.bytes) Release(memory);
 }
 
 GpuSession::Memory GpuSession::Allocate(int64_t bytes) {
@@ -90,13 +94,9 @@ GpuSession::Memory GpuSession::Allocate(int64_t bytes) {
 }
 
 void GpuSession::Provide(Memory& memory, const GpuBuffer& buffer) {
-  const bool fits = memory.base != 0 && memory.bytes == buffer.bytes;
-  if (fits && (buffer.is_output || memory.content == buffer.content)) return;
-  if (!fits) {
-    Release(memory);
-    memory = {};
-    memory = Allocate(buffer.bytes);
-  }
+  const bool is_new = memory.base == 0;
+  if (!is_new && (buffer.is_output || memory.content == buffer.content)) return;
+  if (is_new) memory = Allocate(buffer.bytes);
   memory.content = buffer.content;
   if (buffer.is_output || buffer.bytes == 0) return;
   Check(cuda_->CopyToDevice(memory.data(), buffer.host, static_cast<size_t>(buffer.bytes), stream_),
@@ -132,10 +132,14 @@ GpuSession::Kernel GpuSession::Load(const codegen::KernelObject& object,
   if (const auto refusal = RefusalOf(kernel.use)) {
     throw GpuError(trial::Verdict::kMemory, *refusal);
   }
+  const GpuBuffer workspace = {
+      .name = "the workspace", .bytes = object.shared_workspace_bytes, .is_output = true};
   memory_.resize(buffers.size());
+  // Both at a time need not fit into the memory.
+  for (size_t i = 0; i < buffers.size(); ++i) ReleaseUnlessFits(memory_[i], buffers[i]);
+  ReleaseUnlessFits(workspace_, workspace);
   for (size_t i = 0; i < buffers.size(); ++i) Provide(memory_[i], buffers[i]);
-  Provide(workspace_,
-          {.name = "the workspace", .bytes = object.shared_workspace_bytes, .is_output = true});
+  Provide(workspace_, workspace);
   Check(cuda_->StreamSynchronize(stream_), "inputs cannot be copied");
   return kernel;
 }

@@ -93,7 +93,8 @@ class GpuSession {
   /// What the driver says of a launch's kernel; `spills`: its memory is for what it spills.
   void AskUse(const Kernel::Launch& launch, bool spills, codegen::GpuLaunch& described) const;
   Memory Allocate(int64_t bytes);
-  void Release(const Memory& memory);
+  void Release(Memory& memory);
+  void ReleaseUnlessFits(Memory& memory, const GpuBuffer& buffer);
   void Unload();
   /// Memory for a buffer, with its content if it is an input.
   void Provide(Memory& memory, const GpuBuffer& buffer);

@@ -14,6 +14,11 @@
 
 namespace bayloom::sketch {
 
+/// Sums of a product that a thread keeps in registers, at most.
+inline constexpr int64_t kMaxThreadSums = 128;
+/// Elements of the box around them, at most: with strides between them more than they are.
+inline constexpr int64_t kMaxSumsBox = 14 << 10;
+
 /// The design spaces of a workload on a GPU, and programs drawn from them.
 ///
 /// Products are cut into tiles: of blocks, of threads and of what a thread has in registers, with

@@ -8,15 +8,12 @@
 namespace bayloom::sketch {
 namespace {
 
-/// The registers that accumulators may take of a thread's.
-constexpr int64_t kMaxAccumulators = 128;
 constexpr int kWarpThreads = 32;
 
 TileLimits LimitsOf(const tensor::Program& program, const tensor::Block& block,
                     const target::GpuLimits& gpu, bool stage) {
   TileLimits limits;
   limits.max_threads = gpu.max_threads;
-  limits.max_elements = kMaxAccumulators;
   limits.max_shared_bytes = gpu.max_shared_bytes;
   if (stage) limits.operands = FootprintsOf(program, block);
   return limits;

@@ -9,6 +9,7 @@
 
 #include "bayloom/base/random.h"
 #include "bayloom/base/result.h"
+#include "bayloom/sketch/gpu/gpu_spaces.h"
 #include "bayloom/target/gpu_limits.h"
 #include "bayloom/tensor/trace.h"
 
@@ -73,10 +74,10 @@ struct TileLimits {
   int64_t lane_elements = 1;  ///< accumulators of a thread for each that factors count
   int min_threads = 1;
   int max_threads = 1024;
-  int64_t max_elements = 64;                      ///< accumulators of a thread
+  int64_t max_elements = kMaxThreadSums;          ///< accumulators of a thread
   int64_t max_block_elements = int64_t{1} << 20;  ///< accumulators of all threads
   /// Of the box around them, of which code generation keeps the elements of a thread in registers.
-  int64_t max_box = 14 << 10;
+  int64_t max_box = kMaxSumsBox;
   int64_t max_shared_bytes = 48 << 10;
 
   using Decisions = std::vector<std::optional<tensor::Decision>>;
