@@ -17,11 +17,19 @@ KERNEL_TUNER = ["random_sample", "simulated_annealing", "genetic_algorithm", "di
                 "hybrid_vndx", "adaptive_tabu_greywolf"]
 OPTUNA = ["optuna-tpe", "optuna-tpe-multivariate"]
 BACO = ["baco"]
+SMAC = ["smac"]
+HEBO = ["hebo"]
 WORST = 1e6  # what Optuna hears of a configuration without a value
+NEAR = 0.01  # a search ends where no more is counted: so near to the optimum
 
 
 def search(optimizer, task, seed, trials, cache):
-    """Runs it until it has evaluated so many configurations, or the best."""
+    """Runs it until it has evaluated so many configurations, or one within NEAR of the best (Kernel
+    Tuner's strategies go on)."""
+    if optimizer in SMAC:
+        return run_smac(task, seed, trials)
+    if optimizer in HEBO:
+        return run_hebo(task, seed, trials)
     if optimizer in OPTUNA:
         return run_optuna(task, optimizer.endswith("multivariate"), seed, trials)
     if optimizer in BACO:
@@ -39,7 +47,8 @@ def run_kernel_tuner(task, strategy, seed, trials, cache):
     with contextlib.redirect_stdout(io.StringIO()):
         results, _ = kernel_tuner.tune_kernel(
             "recorded", "__global__ void recorded() {}", tuple(task.problem_size), [],
-            task.parameters, restrictions=task.conditions, lang="CUDA", strategy=strategy,
+            task.parameters, restrictions=task.conditions + task.distinct, lang="CUDA",
+            strategy=strategy,
             strategy_options={"max_fevals": min(trials, len(task.values))}, cache=cache,
             simulation_mode=True, quiet=True, objective="time")
     return [tuple(r[name] for name in task.parameters) for r in results]
@@ -57,15 +66,107 @@ def run_optuna(task, multivariate, seed, trials):
     study = optuna.create_study(sampler=sampler)
     nearest = Nearest(task)
     evaluated = {}
+
+    def rank(trial, name, values):
+        if len(values) == 1:
+            return 0
+        if name in task.categorical:
+            return trial.suggest_categorical(name, list(range(len(values))))
+        return trial.suggest_int(name, 0, len(values) - 1)
+
     for _ in range(20 * trials):
-        if len(evaluated) >= trials or task.optimum in evaluated.values():
+        if is_over(task, evaluated, trials):
             break
         trial = study.ask()
-        key = nearest([trial.suggest_int(name, 0, len(values) - 1) if len(values) > 1 else 0
-                       for name, values in task.parameters.items()])
+        key = nearest([rank(trial, *parameter) for parameter in task.parameters.items()])
         value = evaluated.setdefault(key, task.values[key])
         trial.set_constraint("fails", 1.0 if value is None else -1.0)
         study.tell(trial, WORST if value is None else value)
+    return list(evaluated)
+
+
+def is_over(task, evaluated, trials):
+    return len(evaluated) >= trials or any(
+        value is not None and value <= (1 + NEAR) * task.optimum for value in evaluated.values())
+
+
+def penalty(evaluated):
+    """What SMAC3 and HEBO hear of a configuration without a value: twice the worst one."""
+    return 2 * max((v for v in evaluated.values() if v is not None), default=WORST)
+
+
+def run_smac(task, seed, trials):
+    """SMAC3's HyperparameterOptimizationFacade as it is by default: a Sobol' sequence for a quarter of
+    the trials, then a random forest, expected improvement of logarithms, local and random search.
+
+    Parameters by the ranks of their values, replaced by the nearest feasible configuration as for
+    Optuna; repetitions are free."""
+    import logging
+    from ConfigSpace import CategoricalHyperparameter, ConfigurationSpace
+    from ConfigSpace import UniformIntegerHyperparameter
+    from smac import HyperparameterOptimizationFacade, Scenario
+    from smac.runhistory.dataclasses import TrialValue
+    logging.disable(logging.ERROR)
+    space = ConfigurationSpace(seed=seed)
+    for name, values in task.parameters.items():
+        if len(values) > 1:
+            space.add(CategoricalHyperparameter(name, list(range(len(values))))
+                      if name in task.categorical
+                      else UniformIntegerHyperparameter(name, 0, len(values) - 1))
+    nearest = Nearest(task)
+    evaluated = {}
+    with tempfile.TemporaryDirectory() as folder:
+        scenario = Scenario(space, deterministic=True, n_trials=trials, seed=seed,
+                            output_directory=folder)
+        smac = HyperparameterOptimizationFacade(scenario, lambda config, seed=0: 0.0, overwrite=True,
+                                                logging_level=False)
+        for _ in range(3 * trials):
+            if is_over(task, evaluated, trials):
+                break
+            try:
+                info = smac.ask()
+            except StopIteration:
+                break
+            chosen = dict(info.config)
+            key = nearest([chosen.get(name, 0) for name in task.parameters])
+            value = evaluated.setdefault(key, task.values[key])
+            smac.tell(info, TrialValue(cost=penalty(evaluated) if value is None else value),
+                      save=False)
+    return list(evaluated)
+
+
+def run_hebo(task, seed, trials):
+    """HEBO as it is by default: its Gaussian process of warped inputs and outputs, an ensemble of
+    three acquisition functions; first a Sobol' sequence, one more than there are parameters.
+
+    Parameters by the ranks of their values, replaced by the nearest feasible configuration as for
+    Optuna; repetitions are free."""
+    import numpy
+    import torch
+    from hebo.design_space.design_space import DesignSpace
+    from hebo.optimizers.hebo import HEBO as Hebo
+    warnings.simplefilter("ignore")
+    random.seed(seed)
+    numpy.random.seed(seed)
+    torch.manual_seed(seed)
+    torch.set_num_threads(1)
+    space = DesignSpace().parse(
+        [{"name": name, "type": "cat", "categories": list(range(len(values)))}
+         if name in task.categorical else
+         {"name": name, "type": "int", "lb": 0, "ub": len(values) - 1}
+         for name, values in task.parameters.items() if len(values) > 1])
+    nearest = Nearest(task)
+    evaluated = {}
+    optimizer = Hebo(space, scramble_seed=seed)
+    for _ in range(3 * trials):
+        if is_over(task, evaluated, trials):
+            break
+        with contextlib.redirect_stdout(io.StringIO()):
+            asked = optimizer.suggest(n_suggestions=1)
+        chosen = asked.iloc[0].to_dict()
+        key = nearest([int(chosen.get(name, 0)) for name in task.parameters])
+        value = evaluated.setdefault(key, task.values[key])
+        optimizer.observe(asked, numpy.array([[penalty(evaluated) if value is None else value]]))
     return list(evaluated)
 
 
@@ -97,6 +198,7 @@ class Enough(Exception):
 def run_baco(task, seed, trials):
     """BaCO (github.com/baco-authors/baco, on the module path) with the settings of its authors'
     compiler scenarios: logarithmic objective, feasibility model, its default Gaussian process.
+    Permutations are its own, with Spearman's distance.
 
     It may ask for a configuration again, which costs nothing here."""
     import baco.run
@@ -111,10 +213,15 @@ def run_baco(task, seed, trials):
     def evaluate(configuration):
         nonlocal asked
         asked += 1
-        key = tuple(int(configuration[name]) if name in configuration else values[0]
+        chosen = dict(configuration)
+        for name in task.permutations:
+            order = chosen.pop(name)
+            order = ast.literal_eval(order) if isinstance(order, str) else order
+            chosen.update((f"{name}_i{item}", place) for place, item in enumerate(order))
+        key = tuple(int(float(chosen[name])) if name in chosen else values[0]
                     for name, values in task.parameters.items())
         value = evaluated.setdefault(key, task.values[key])
-        if value == task.optimum or len(evaluated) >= trials or asked >= 3 * trials:
+        if is_over(task, evaluated, trials) or asked >= 3 * trials:
             raise Enough
         return {"time": 1.0 if value is None else value, "Valid": value is not None}
 
@@ -132,16 +239,26 @@ def baco_scenario(task, folder, trials):
     """The task as BaCO reads it; a condition belongs to the last of its parameters.
 
     Parameters of one value are left out, for BaCO divides by their range."""
-    varying = {name: values for name, values in task.parameters.items() if len(values) > 1}
+    owner_of = {f"{name}_i{item}": name for name, size in task.permutations.items()
+                for item in range(size)}
+    varying = {name: values for name, values in task.parameters.items()
+               if len(values) > 1 and name not in owner_of}
     parameters = {}
     for name, values in varying.items():
         parameters[name] = {"parameter_type": "ordinal", "values": sorted(values),
                             "constraints": [], "dependencies": []}
-        if is_geometric(sorted(values)):
+        if name in task.categorical:
+            parameters[name].update(parameter_type="categorical", values=[str(v) for v in values])
+        elif is_geometric(sorted(values)):
             parameters[name]["transform"] = "log"
+    for name, size in task.permutations.items():
+        varying[name] = None
+        parameters[name] = {"parameter_type": "permutation", "values": [size],
+                            "parametrization": "spearman", "constraints": [], "dependencies": []}
     for condition in task.conditions:
         tree = FillIn(task.parameters).visit(ast.parse(condition, mode="eval")).body
-        names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        names = {owner_of.get(node.id, node.id) for node in ast.walk(tree)
+                 if isinstance(node, ast.Name)}
         ordered = [name for name in varying if name in names]
         owner = parameters[ordered[-1]]
         owner["constraints"].append(to_numexpr(tree))

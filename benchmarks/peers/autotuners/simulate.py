@@ -2,23 +2,30 @@
 # SPDX-FileCopyrightText: The Bayloom authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Counts the evaluations that Kernel Tuner's strategies, Optuna and BaCO need on recorded spaces.
+"""Counts the evaluations that Kernel Tuner's strategies, Optuna, SMAC3, HEBO and BaCO need on recorded
+spaces.
 
-The counterpart of `bayloom-simulate`: the same files (a T4 record with its T1.json beside it), the
-same measure (evaluations until a value within 10, 5 and 1 % of the optimum was found; median and
+The counterpart of `bayloom-simulate`: the same files (a T4 record with its T1.json beside it, or a
+scenario with its T4 record), the same measure (evaluations until a value within 10, 5 and 1 % of the optimum was found; median and
 quartiles over the seeds), the same JSON.
 
-    python3 -m venv build/venv && build/venv/bin/pip install kernel_tuner==1.4.0 optuna
+    python3 -m venv build/venv && build/venv/bin/pip install kernel_tuner==1.4.0 optuna smac pyyaml
     build/venv/bin/python benchmarks/peers/autotuners/simulate.py --seeds 30 A100_T4.json.gz
 
 BaCO is no package; it runs from a checkout (`--optimizers baco`, PYTHONPATH=baco) in an environment
-with numpy<2, torch, botorch 0.9, gpytorch 1.11, GPy, networkx, numexpr, jsonschema and graphviz.
+with numpy<2, torch, botorch 0.9, gpytorch 1.11, GPy, networkx, numexpr, jsonschema and graphviz. HEBO
+(`--optimizers hebo`) needs numpy<1.25; Debian's torch and the package HEBO do.
 
 What is known to the tuner: the parameters and the conditions of the T1 file. Configurations that
 break a condition and configurations asked for again cost nothing.
+
+With --runs each search is added to a file of JSON lines as soon as it ends, and what is there is not
+done again; seeds are the outer loop, so that an interrupted comparison has as many searches of each
+space. compare_spaces.py reads that file.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import sys
@@ -39,6 +46,49 @@ def quartiles(counts, trials):
     return f"{text[0]} ({text[1]} .. {text[2]})"
 
 
+def run_of(task, optimizer, seed, trials, cache):
+    """One search, as a run of the JSON."""
+    start = time.monotonic()
+    met = search(optimizer, task, seed, trials, cache)
+    seconds = time.monotonic() - start
+    improvements, count = task.curve(met)
+    reached = [next((t for t, v in improvements if v <= task.optimum * (1 + s)), None)
+               for s in SHARES]
+    return {"trials": count, "improvements": improvements, "trials_to_reach": reached,
+            "seconds_asking": seconds}
+
+
+def add_runs(arguments):
+    """Adds to --runs what is not there, until --minutes are over."""
+    done = set()
+    if os.path.exists(arguments.runs):
+        with open(arguments.runs) as file:
+            for line in map(json.loads, file):
+                done.add((line["space"], line["optimizer"], line["seed"], line["max_trials"]))
+    end = time.monotonic() + 60 * arguments.minutes
+    with contextlib.ExitStack() as stack, open(arguments.runs, "a") as out:
+        tasks = []
+        for path in arguments.records:
+            task = Task(path)
+            folder = stack.enter_context(tempfile.TemporaryDirectory())
+            task.write_cache(os.path.join(folder, "cache.json"))
+            tasks.append((task, os.path.join(folder, "cache.json")))
+        for seed in range(arguments.first_seed, arguments.first_seed + arguments.seeds):
+            for optimizer in arguments.optimizers.split(","):
+                for task, cache in tasks:
+                    if (task.name, optimizer, seed, arguments.trials) in done:
+                        continue
+                    if time.monotonic() > end:
+                        return
+                    run = run_of(task, optimizer, seed, arguments.trials, cache)
+                    line = {"space": task.name, "optimizer": optimizer, "seed": seed,
+                            "max_trials": arguments.trials, "optimum": task.optimum, **run}
+                    out.write(json.dumps(line) + "\n")
+                    out.flush()
+                    print(f"{task.name:<28}{optimizer:<26}{seed:<5}{run['trials_to_reach']} "
+                          f"{run['seconds_asking']:.1f} s", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("records", nargs="+",
@@ -46,9 +96,15 @@ def main():
     parser.add_argument("--optimizers", default=",".join(KERNEL_TUNER + OPTUNA))
     parser.add_argument("--seeds", type=int, default=30)
     parser.add_argument("--trials", type=int, default=500)
+    parser.add_argument("--first-seed", type=int, default=1)
     parser.add_argument("--json", help="also write all curves to this file")
+    parser.add_argument("--runs", help="add each search to this file of JSON lines, nothing else")
+    parser.add_argument("--minutes", type=float, default=1e9,
+                        help="with --runs: begin no search after so long")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
+    if arguments.runs:
+        return add_runs(arguments)
 
     rows = []
     print(f"{'space':<20}{'optimizer':<26}{'within 10 %':<22}{'within 5 %':<22}{'within 1 %':<22}"
@@ -60,15 +116,9 @@ def main():
             task.write_cache(cache)
             for optimizer in arguments.optimizers.split(","):
                 runs = []
-                for seed in range(1, arguments.seeds + 1):
-                    start = time.monotonic()
-                    met = search(optimizer, task, seed, arguments.trials, cache)
-                    seconds = time.monotonic() - start
-                    improvements, trials = task.curve(met)
-                    reached = [next((t for t, v in improvements if v <= task.optimum * (1 + s)),
-                                    None) for s in SHARES]
-                    runs.append({"trials": trials, "improvements": improvements,
-                                 "trials_to_reach": reached, "seconds_asking": seconds})
+                for seed in range(arguments.first_seed,
+                                  arguments.first_seed + arguments.seeds):
+                    runs.append(run_of(task, optimizer, seed, arguments.trials, cache))
                 columns = "".join(
                     f"{quartiles([r['trials_to_reach'][i] for r in runs], arguments.trials):<22}"
                     for i in range(len(SHARES)))
