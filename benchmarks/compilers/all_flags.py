@@ -146,8 +146,9 @@ def evaluate(scenario: dict, work: str, chosen: dict) -> Optional[float]:
             arguments.append(argument)
         elif name in chosen:
             arguments.append(argument.replace("{" + name + "}", str(chosen[name])))
+    seconds = float(scenario["evaluator"]["timeout"].removesuffix("s"))
     try:
-        return json.loads(subprocess.run(arguments, capture_output=True, timeout=60,
+        return json.loads(subprocess.run(arguments, capture_output=True, timeout=seconds,
                                          check=True).stdout).get(scenario["minimize"])
     except (subprocess.SubprocessError, ValueError):
         return None

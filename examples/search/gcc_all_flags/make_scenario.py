@@ -133,6 +133,8 @@ def main() -> None:
                         help="count instructions (by valgrind), which has no noise, not time")
     parser.add_argument("--flat", action="store_true", help="without conditions")
     parser.add_argument("--trials", type=int, default=300)
+    parser.add_argument("--timeout", type=int, default=60, metavar="SECONDS",
+                        help="of a trial (default: 60); more on a busy machine")
     arguments = parser.parse_args()
     of_flags = flags()
     of_params = params(of_flags)
@@ -154,7 +156,7 @@ def main() -> None:
     objective = "instructions" if arguments.instructions else "ratio"
     json.dump({"name": "gcc-" + os.path.basename(program).removesuffix(".c"),
                "parameters": {**of_flags, **of_params}, "minimize": objective,
-               "evaluator": {"command": command, "timeout": "60s"},
+               "evaluator": {"command": command, "timeout": f"{arguments.timeout}s"},
                "budget": {"trials": arguments.trials}, "seed": 1}, sys.stdout, indent=1)
     print()
 
