@@ -42,11 +42,14 @@ class Count:
 
 
 class Ratio:
-    """Of ours to another; a bound where one of them ended before."""
+    """Of ours to another. Where the other one ended before, ours counts as no more than that: it is an
+    upper bound ("<"), or both did not get there in so many ("~1.00")."""
 
     def __init__(self, ours, other):
-        self.value = ours.value / other.value
-        self.sign = ("" if ours.over == other.over else ">" if ours.over else "<")
+        value = min(ours.value, other.value) if other.over else ours.value
+        self.value = value / other.value
+        self.sign = "<" if other.over and self.value < 1 else "~" if other.over else (
+            ">" if ours.over else "")
 
     def __str__(self):
         return f"{self.sign}{self.value:.2f}"
@@ -89,7 +92,7 @@ def best(of_space, searches, share):
 
 
 def cells(counts):
-    return " / ".join(map(str, counts))
+    return " / ".join("-" if count is None else str(count) for count in counts)
 
 
 def is_kernel_tuner(search):

@@ -201,12 +201,14 @@ def run_baco(task, seed, trials):
     Permutations are its own, with Spearman's distance.
 
     It may ask for a configuration again, which costs nothing here."""
+    import baco.param.transformations
     import baco.run
     import numpy
     import torch
     random.seed(seed)
     numpy.random.seed(seed)
     torch.manual_seed(seed)
+    baco.param.transformations.warnings = warnings  # which it uses for permutations, not imported
     evaluated = {}
     asked = 0
 
