@@ -74,15 +74,17 @@ def add_runs(arguments):
             task.write_cache(os.path.join(folder, "cache.json"))
             tasks.append((task, os.path.join(folder, "cache.json")))
         for seed in range(arguments.first_seed, arguments.first_seed + arguments.seeds):
-            for optimizer in arguments.optimizers.split(","):
+            for name in arguments.optimizers.split(","):
+                optimizer, _, limit = name.partition(":")
+                trials = int(limit or arguments.trials)
                 for task, cache in tasks:
-                    if (task.name, optimizer, seed, arguments.trials) in done:
+                    if (task.name, optimizer, seed, trials) in done:
                         continue
                     if time.monotonic() > end:
                         return
-                    run = run_of(task, optimizer, seed, arguments.trials, cache)
+                    run = run_of(task, optimizer, seed, trials, cache)
                     line = {"space": task.name, "optimizer": optimizer, "seed": seed,
-                            "max_trials": arguments.trials, "optimum": task.optimum, **run}
+                            "max_trials": trials, "optimum": task.optimum, **run}
                     out.write(json.dumps(line) + "\n")
                     out.flush()
                     print(f"{task.name:<28}{optimizer:<26}{seed:<5}{run['trials_to_reach']} "
@@ -98,7 +100,8 @@ def main():
     parser.add_argument("--trials", type=int, default=500)
     parser.add_argument("--first-seed", type=int, default=1)
     parser.add_argument("--json", help="also write all curves to this file")
-    parser.add_argument("--runs", help="add each search to this file of JSON lines, nothing else")
+    parser.add_argument("--runs", help="add each search to this file of JSON lines, nothing else; then an "
+                        "optimizer may have its own number of trials (smac:100)")
     parser.add_argument("--minutes", type=float, default=1e9,
                         help="with --runs: begin no search after so long")
     arguments = parser.parse_args()
