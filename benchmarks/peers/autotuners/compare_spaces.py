@@ -13,7 +13,10 @@ cell says ">100", and the ratio of ours to it is an upper bound ("<0.41").
 
 Printed are: of each space ours, the best strategy of Kernel Tuner for each share (at 5 % by name),
 each other tuner, and the ratios of ours to the best of all others; then, of each other search, the
-geometric mean of the ratios of ours to it over the spaces on which it ran.
+geometric mean of the ratios of ours to it over the spaces on which it ran, and, for searches that ran
+with few seeds on many spaces, the same of all their searches: of each space the geometric mean of the
+evaluations, where a search that did not get there counts as its limit (the lower one of the two), with
+the factor by which the standard error over the spaces changes it.
 """
 
 import argparse
@@ -22,6 +25,7 @@ import hashlib
 import json
 import math
 import pathlib
+import statistics
 import sys
 
 OTHERS = {"optuna-tpe": "Optuna TPE", "smac": "SMAC3", "hebo": "HEBO", "baco": "BaCO"}
@@ -69,14 +73,50 @@ def read(options):
             key = line["space"], line["optimizer"]
             runs[key].append(line["trials_to_reach"])
             limits[key] = min(line["max_trials"], limits.get(key, math.inf))
-    medians = collections.defaultdict(dict)
+    medians, reached = collections.defaultdict(dict), collections.defaultdict(dict)
     for (space, search), of_key in runs.items():
+        reached[space][search] = of_key, limits[space, search]
         if len(of_key) >= options.least:
             medians[space][search] = ([Count([run[i] if run[i] is not None and
                                               run[i] <= limits[space, search] else None
                                               for run in of_key], limits[space, search])
                                        for i in range(len(SHARES))], len(of_key))
-    return medians
+    return medians, reached
+
+
+def mean_ratios(reached, spaces, ours, search):
+    """For each share, of all searches: ours over the other's, geometric mean and standard error."""
+    logs = [[] for _ in SHARES]
+    for of_space in (reached[space] for space in spaces):
+        limit = min(of_space[name][1] for name in (ours, search))
+        for i in range(len(SHARES)):
+            means = [sum(math.log(min(limit if run[i] is None else run[i], limit))
+                         for run in of_space[name][0]) / len(of_space[name][0])
+                     for name in (ours, search)]
+            logs[i].append(means[0] - means[1])
+    return [(math.exp(statistics.mean(of_share)),
+             math.exp(statistics.stdev(of_share) / math.sqrt(len(of_share)))
+             if len(of_share) > 1 else math.nan) for of_share in logs]
+
+
+def print_means(spaces, reached, ours):
+    print("\n| search | spaces | searches of each | ours over it, all searches, 10 / 5 / 1 % |"
+          " standard error, a factor of |\n|---|---|---|---|---|")
+    for search in sorted({s for space in spaces for s in reached[space] if s != ours}):
+        on = [space for space in spaces if search in reached[space]]
+        seeds = sorted({len(reached[space][search][0]) for space in on})
+        ratios = mean_ratios(reached, on, ours, search)
+        print(f"| {title(search)} | {len(on)} | {span(seeds)} | "
+              + " / ".join(f"{mean:.2f}" for mean, _ in ratios) + " | "
+              + " / ".join(f"{error:.2f}" for _, error in ratios) + " |")
+
+
+def span(counts):
+    return f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+
+
+def title(search):
+    return OTHERS.get(search, search if search.startswith("bayloom ") else f"Kernel Tuner {search}")
 
 
 def best(of_space, searches, share):
@@ -145,13 +185,9 @@ def print_searches(spaces, medians, ours):
                   for i in range(len(SHARES))]
         seeds = sorted({of[search][1] for of in on})
         ahead = [sum(r.value > 1.1 and r.sign != "<" for r in of_share) for of_share in ratios]
-        name = OTHERS.get(search, search if search.startswith("bayloom ")
-                          else f"Kernel Tuner {search}")
         means = [geometric(of_share) for of_share in ratios]
         bounds = ["<" if any(r.sign == "<" for r in of_share) else "" for of_share in ratios]
-        rows.append((means[1], f"| {name} | {len(on)} | "
-                     + (f"{seeds[0]}" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}")
-                     + " | " + " / ".join(f"{b}{m:.2f}" for b, m in zip(bounds, means))
+        rows.append((means[1], f"| {title(search)} | {len(on)} | {span(seeds)} | " + " / ".join(f"{b}{m:.2f}" for b, m in zip(bounds, means))
                      + f" | {cells(ahead)} |"))
     for _, row in sorted(rows, reverse=True):
         print(row)
@@ -166,7 +202,7 @@ def main():
     parser.add_argument("--names", type=pathlib.Path,
                         help="what prepare_spaces.py printed: the halves of all its spaces")
     options = parser.parse_args()
-    medians = read(options)
+    medians, reached = read(options)
     spaces = sorted((s for s in medians if options.name in medians[s]), key=order)
     halves = {"All spaces": spaces}
     if options.names:
@@ -177,9 +213,10 @@ def main():
     for half, of_half in halves.items():
         print_spaces(half, of_half, medians, options.name)
         print_searches(of_half, medians, options.name)
+    print("\nAll:")
     if len(halves) > 1:
-        print("\nAll:")
         print_searches(spaces, medians, options.name)
+    print_means(spaces, reached, options.name)
 
 
 if __name__ == "__main__":
