@@ -16,7 +16,8 @@ each other tuner, and the ratios of ours to the best of all others; then, of eac
 geometric mean of the ratios of ours to it over the spaces on which it ran, and, for searches that ran
 with few seeds on many spaces, the same of all their searches: of each space the geometric mean of the
 evaluations, where a search that did not get there counts as its limit (the lower one of the two), with
-the factor by which the standard error over the spaces changes it.
+the factor by which a standard error changes it. That takes the devices of a kernel as one sample: their
+spaces are alike, and searches with one seed begin alike on them.
 """
 
 import argparse
@@ -94,9 +95,15 @@ def mean_ratios(reached, spaces, ours, search):
                          for run in of_space[name][0]) / len(of_space[name][0])
                      for name in (ours, search)]
             logs[i].append(means[0] - means[1])
-    return [(math.exp(statistics.mean(of_share)),
-             math.exp(statistics.stdev(of_share) / math.sqrt(len(of_share)))
-             if len(of_share) > 1 else math.nan) for of_share in logs]
+    means = [statistics.mean(of_share) for of_share in logs]
+    errors = []
+    for mean, of_share in zip(means, logs):
+        sums = collections.Counter()
+        for space, log in zip(spaces, of_share):
+            sums[space.partition("/")[0]] += log - mean
+        errors.append(math.sqrt(sum(d * d for d in sums.values())) / len(of_share)
+                      if len(sums) > 1 else math.nan)
+    return [(math.exp(mean), math.exp(error)) for mean, error in zip(means, errors)]
 
 
 def print_means(spaces, reached, ours):
