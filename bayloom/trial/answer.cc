@@ -108,14 +108,23 @@ Outcome NumberIn(const Json& object, const std::string& field) {
                   base::InOneLine(value->dump(-1, ' ', false, Json::error_handler_t::replace))));
 }
 
+/// {"feasible": false, "reason": "...", "stage": "build"}, the last two as they are wanted.
+Outcome InfeasibleOutcome(const Json& object) {
+  const auto reason = object.find("reason");
+  const bool is_told = reason != object.end() && reason->is_string();
+  const std::string text = base::InOneLine(
+      is_told ? reason->get<std::string>() : std::string("the evaluator says: infeasible"), 500);
+  const auto stage = object.find("stage");
+  if (stage == object.end()) return Refused(text);
+  if (*stage == "build") return Outcome::Infeasible(Verdict::kBuildError, text);
+  if (*stage == "run") return Outcome::Infeasible(Verdict::kCrash, text);
+  if (*stage == "check") return Outcome::Infeasible(Verdict::kWrongOutput, text);
+  return Refused("the stage is none of build, run and check: " + text);
+}
+
 Outcome OutcomeOfObject(const Json& object, const AnswerFormat& format) {
   const auto feasible = object.find("feasible");
-  if (feasible != object.end() && *feasible == Json(false)) {
-    const auto reason = object.find("reason");
-    const bool is_told = reason != object.end() && reason->is_string();
-    return Refused(base::InOneLine(
-        is_told ? reason->get<std::string>() : std::string("the evaluator says: infeasible"), 500));
-  }
+  if (feasible != object.end() && *feasible == Json(false)) return InfeasibleOutcome(object);
   Outcome outcome = NumberIn(object, format.field);
   for (const std::string& field : format.further_fields) {
     const Outcome further = NumberIn(object, field);

@@ -32,7 +32,8 @@ Status CheckPattern(const std::string& pattern);
 ///
 ///     3.25                                     a number: the value
 ///     {"seconds": 3.25}                        an object: its field is the value
-///     {"feasible": false, "reason": "..."}     no value, and why
+///     {"feasible": false, "reason": "..."}     no value, and why; "stage": "build", "run" or
+///                                              "check" says where it failed
 ///
 /// The output as a whole is such an answer, or its last line that is not blank. Anything else
 /// (nothing, words, NaN, infinity) is an infeasible outcome with its reason. The value is as

@@ -67,6 +67,20 @@ TEST(Answer, AnythingElseIsInfeasibleAndSaysWhy) {
   }
 }
 
+TEST(Answer, AFailureMaySayItsStage) {
+  const auto verdict = [](const char* stage) {
+    const Outcome outcome = ParseAnswer(
+        std::string(R"({"feasible": false, "reason": "no room", "stage": )") + stage + "}", {});
+    EXPECT_THAT(outcome.reason, HasSubstr("no room")) << stage;
+    return outcome.verdict;
+  };
+  EXPECT_EQ(verdict(R"("build")"), Verdict::kBuildError);
+  EXPECT_EQ(verdict(R"("run")"), Verdict::kCrash);
+  EXPECT_EQ(verdict(R"("check")"), Verdict::kWrongOutput);
+  EXPECT_EQ(verdict(R"("link")"), Verdict::kInvalidAnswer);
+  EXPECT_EQ(verdict("3"), Verdict::kInvalidAnswer);
+}
+
 TEST(Answer, WhatIsNestedTooDeepIsNoAnswer) {
   const std::string deep = std::string(100000, '[') + std::string(100000, ']');
   for (const std::string& output :

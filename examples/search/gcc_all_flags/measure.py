@@ -25,7 +25,7 @@ ROUNDS = 7
 
 def infeasible(stage: str, why: str) -> None:
     line = next((line for line in why.splitlines() if line.strip()), "")
-    print(json.dumps({"feasible": False, "reason": f"{stage}: {line[:200]}"}))
+    print(json.dumps({"feasible": False, "stage": stage, "reason": f"{stage}: {line[:200]}"}))
     sys.exit(0)
 
 
@@ -56,7 +56,7 @@ def instructions_of(program: str) -> float:
                   "--cachegrind-out-file=/dev/null", program, "small").stderr
     count = re.search(r"I\s+refs:\s+([\d,]+)", counted)
     if not count:
-        infeasible("count", counted)
+        infeasible("run", counted)
     return int(count[1].replace(",", "")) / 1e6
 
 
@@ -74,7 +74,7 @@ def main() -> None:
     tried = os.path.join(arguments.work, "tried")
     build(arguments.program, arguments.flags, tried)
     if run(tried, "small").stdout != run(reference, "small").stdout:
-        infeasible("output", "it prints something else than with -O3")
+        infeasible("check", "it prints something else than with -O3")
     if arguments.instructions:
         print(json.dumps({"instructions": instructions_of(tried)}))
         return
