@@ -14,7 +14,8 @@ of the captured graphs' nodes that were compiled, and why others were not; and t
 inductor and Bayloom, which take turns in one process, with inductor's and torch's over Bayloom's
 as medians of the turns. Nothing is tuned: Bayloom's programs are those that an estimate chooses, as
 they are with torch.compile(model, backend="bayloom") and no tuning before. --freezing lets inductor
-take parameters for constants, as Bayloom does; it does not by default.
+take parameters for constants, as Bayloom does; it does not by default. --processor-time counts the
+time that a processor worked instead of the time that passed, for a machine that does other work, too.
 
 A network is a line of --out as soon as it is measured; run again, only those that are missing are
 done. --table prints what --out has, as Markdown.
@@ -118,13 +119,13 @@ class Recorder:
         return run
 
 
-def call_seconds(model, given, seconds):
+def call_seconds(model, given, seconds, clock):
     """The median of the calls in so many seconds, of three at least."""
     times, end = [], time.perf_counter() + seconds
     while len(times) < 3 or time.perf_counter() < end:
-        begin = time.perf_counter()
+        begin = clock()
         model(given)
-        times.append(time.perf_counter() - begin)
+        times.append(clock() - begin)
     return statistics.median(times)
 
 
@@ -143,7 +144,7 @@ def measure(name, options):
     model.eval()
     recorder = Recorder(options.threads)
     row = {"model": name, "threads": options.threads, "freezing": options.freezing,
-           "torch": torch.__version__}
+           "processor_time": options.processor_time, "torch": torch.__version__}
     with torch.no_grad():
         expected = model(given)
         ways = {"torch": model}
@@ -162,12 +163,13 @@ def measure(name, options):
 
 
 def times(ways, given, options):
+    clock = time.process_time if options.processor_time else time.perf_counter
     seconds = {way: [] for way in ways}
     for way in ways.values():
-        call_seconds(way, given, 0)
+        call_seconds(way, given, 0, clock)
     for _ in range(options.turns):
         for name, way in ways.items():
-            seconds[name].append(call_seconds(way, given, options.seconds))
+            seconds[name].append(call_seconds(way, given, options.seconds, clock))
     row = {f"{name}_ms": round(1e3 * statistics.median(of), 4) for name, of in seconds.items()}
     for peer in ("torch", "inductor"):
         ratios = sorted(p / b for p, b in zip(seconds[peer], seconds["bayloom"]))
@@ -199,7 +201,8 @@ def in_a_process(name, options):
         done = subprocess.run(
             [sys.executable, __file__, "--measure", name, "--threads", str(options.threads),
              "--turns", str(options.turns), "--seconds", str(options.seconds),
-             *(["--freezing"] if options.freezing else [])],
+             *(["--freezing"] if options.freezing else []),
+             *(["--processor-time"] if options.processor_time else [])],
             capture_output=True, text=True, check=False,
             env={**os.environ, "BAYLOOM_STORE": os.path.join(folder, "store.db"),
                  "TORCHINDUCTOR_CACHE_DIR": folder})
@@ -216,10 +219,13 @@ def main():
     parser.add_argument("--turns", type=int, default=11)
     parser.add_argument("--seconds", type=float, default=0.5, help="of each in a turn")
     parser.add_argument("--freezing", action="store_true")
+    parser.add_argument("--processor-time", action="store_true", help="with one thread only")
     parser.add_argument("--out", default="torch_compile.jsonl", help="a line for each network")
     parser.add_argument("--table", action="store_true", help="print what --out has, as Markdown")
     parser.add_argument("--measure", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.processor_time and options.threads != 1:
+        parser.error("--processor-time is for --threads 1")
     if options.measure:
         print(json.dumps(measure(options.measure, options)))
         return

@@ -4,7 +4,8 @@
 """Tables of the searches that compare.py has made: shares of the best hypervolume that are missing.
 
 A search is a dict with `problem`, `method`, `seed`, `hypervolume` (by the number of evaluations, as
-text), `seconds`, and `processor_seconds` where that was recorded.
+text), `seconds`, and `processor_seconds` where that was recorded. One that was stopped on its way
+has the first hypervolumes only, and counts in no table of seconds.
 """
 
 import statistics
@@ -21,24 +22,29 @@ class Missing:
 
     def __init__(self, rows, problems, checkpoints):
         self.checkpoints, self.problems, self._rows = checkpoints, list(problems), {}
-        last = str(checkpoints[-1])
-        best = {name: problem.best or max((row["hypervolume"][last] for row in rows
-                                           if row["problem"] == name), default=0)
+        best = {name: problem.best or max((volume for row in rows if row["problem"] == name
+                                           for volume in row["hypervolume"].values()), default=0)
                 for name, problem in problems.items()}
-        for row in rows:
+        # Those that were stopped come first: the same search may have ended in another run.
+        for row in sorted(rows, key=lambda row: len(row["hypervolume"])):
             if row["problem"] in best:
                 shares = {n: 100 * (1 - row["hypervolume"][str(n)] / best[row["problem"]])
-                          for n in checkpoints}
+                          for n in checkpoints if str(n) in row["hypervolume"]}
                 self._rows.setdefault((row["problem"], row["method"]), {})[row["seed"]] = (
                     shares, row)
 
     def of(self, problem, method, n):
         """By seed."""
-        return {seed: shares[n] for seed, (shares, _) in self._of(problem, method).items()}
+        return {seed: shares[n] for seed, (shares, _) in self._of(problem, method).items()
+                if n in shares}
 
     def seconds(self, problem, method):
-        """The median: of processor time where all searches have it, else of time."""
-        rows = [row for _, row in self._of(problem, method).values()]
+        """The median: of processor time where all searches have it, else of time. None if no
+        search has ended."""
+        rows = [row for shares, row in self._of(problem, method).values()
+                if len(shares) == len(self.checkpoints)]
+        if not rows:
+            return None
         kind = "processor_seconds" if all("processor_seconds" in r for r in rows) else "seconds"
         return statistics.median(row[kind] for row in rows)
 
@@ -55,9 +61,16 @@ def _number(value):
     return f"{value:.1f}" if abs(value) >= 0.995 else f"{value:.2f}"
 
 
+def _seconds(missing, problem, method):
+    seconds = missing.seconds(problem, method)
+    return "" if seconds is None else f"{seconds:.1f}"
+
+
 def _cell(shares):
-    """Median and quartiles."""
+    """Median and quartiles; nothing if there are none."""
     values = sorted(shares)
+    if not values:
+        return ""
     low, high = (values[q * (len(values) - 1) // 4] for q in (1, 3))
     return f"{_number(statistics.median(values))} ({_number(low)} .. {_number(high)})"
 
@@ -72,7 +85,7 @@ def text(missing):
             if shares[0]:
                 lines.append(f"{problem:<16}{method:<20}{len(shares[0]):>5}  " +
                              "".join(f"{_cell(s):<26}" for s in shares) +
-                             f"{missing.seconds(problem, method):.1f}")
+                             _seconds(missing, problem, method))
     return "\n".join(lines)
 
 
@@ -96,7 +109,7 @@ def _all_seeds(missing, methods):
             cells = [missing.of(problem, method, n).values() for method in methods]
             shown = problem if n == missing.checkpoints[0] else ""
             lines.append(f"| {shown} | {n} | " +
-                         " | ".join(_cell(c) if c else "" for c in cells) + " |")
+                         " | ".join(_cell(c) for c in cells) + " |")
     return "\n".join(lines)
 
 
@@ -113,9 +126,9 @@ def _same_seeds(missing, method):
             less = sum(ours[seed] < theirs[seed] for seed in seeds)
             more = sum(ours[seed] > theirs[seed] for seed in seeds)
             is_first = n == missing.checkpoints[0]
-            times = [f"{missing.seconds(problem, m):.1f}" for m in ("bayloom", method)]
+            times = [_seconds(missing, problem, m) for m in ("bayloom", method)]
             lines.append(
-                f"| {problem if is_first else ''} | {len(seeds) if is_first else ''} | {n} | "
+                f"| {problem if is_first else ''} | {len(seeds)} | {n} | "
                 f"{_cell([ours[seed] for seed in seeds])} | "
                 f"{_cell([theirs[seed] for seed in seeds])} | {less}, {more} | " +
                 (" | ".join(times) if not is_first else " | ") + " |")
