@@ -45,10 +45,11 @@ struct GpuKernelEstimate {
 /// which blocks of threads a multiprocessor has at a time (by threads, registers and shared
 /// memory), what each resource of it needs for them, what moves between memory, second-level cache
 /// and multiprocessors, and how long one block takes if nothing slows it down. The longest decides,
-/// and a tenth of the others is added for what does not overlap. A tensorized loop arranged for
+/// and a fifth of the others is added for what does not overlap. A tensorized loop arranged for
 /// warps is one instruction of theirs (target/warp_instruction.h) from the compute capability on
 /// that has it; copies that run ahead (tensor/async_copy.h) take the shared memory of all their
-/// stages and are waited for once in so many iterations.
+/// stages and are waited for while the thread computes. Loads are waited for as often as they fill
+/// the registers that a thread has for them.
 ///
 /// Data that fit into the second-level cache are taken to be there, as they are when a program is
 /// run again and again. `known` are what the assembler says of the kernels, in their order; empty:

@@ -65,8 +65,8 @@ TEST(Calibration, EstimatesOrderProgramsOfAGpuNearlyAsTheirTimes) {
   EXPECT_GE(measured.mean, 0.7);
   for (const auto& [family, correlation] : measured.families) {
     // Of those most programs take little longer than their launch.
-    const bool is_short = family == "elementwise" || family == "pooling";
-    EXPECT_GE(correlation, is_short ? -0.1 : 0.55) << family;
+    const double least = family == "elementwise" ? 0 : family == "pooling" ? 0.3 : 0.6;
+    EXPECT_GE(correlation, least) << family;
   }
 }
 

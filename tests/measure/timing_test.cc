@@ -72,6 +72,16 @@ TEST(Timing, BatchesAreLongEnoughForWhatBeginningThemCosts) {
   EXPECT_LT(longest, 2000);
 }
 
+TEST(Timing, WhatBeginningABatchCostsCutsNoShortRunsShort) {
+  const auto time = [](double run_seconds, double cut_seconds) {
+    return TimeBatches(
+        25e-6, cut_seconds,
+        [&](int64_t count) { return 8e-6 + run_seconds * static_cast<double>(count); }, {});
+  };
+  EXPECT_FALSE(time(1e-6, 3e-6).cut_short);
+  EXPECT_TRUE(time(6e-6, 3e-6).cut_short);
+}
+
 TEST(Timing, LongRunsAreRepeatedOftenEnoughForAMedian) {
   FakeMachine machine([](int) { return 0.05; });
   EXPECT_NEAR(machine.Time(0.06, kInfinity).seconds, 0.05, 1e-9);

@@ -303,6 +303,7 @@ OutcomeMessage TrialRunner::RunOnGpu(const TrialMessage& trial) try {
   outcome.cut_short = timing.cut_short;
   return outcome;
 } catch (const GpuError& error) {
+  if (gpu_) gpu_->Free();  // inputs may not have arrived
   return Failure(error.verdict(), error.what());
 }
 
