@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace bayloom::space {
 namespace {
@@ -40,20 +41,49 @@ Encoding::Encoding(std::shared_ptr<const Space> space) : space_(std::move(space)
 }
 
 void Encoding::Encode(const Configuration& configuration, std::span<double> row) const {
+  for (int i = 0; i < space_->size(); ++i) WriteActive(i, configuration, row);
+  for (int i : space_->conditions().InactiveOf(configuration.coordinates)) WriteInactive(i, row);
+}
+
+void Encoding::Change(const Configuration& from, const Configuration& to, std::span<double> row,
+                      std::vector<int>& written) const {
+  const Conditions& conditions = space_->conditions();
+  written.clear();
+  bool activity_changes = false;
   for (int i = 0; i < space_->size(); ++i) {
-    const Parameter& parameter = space_->parameter(i);
-    const auto size = static_cast<size_t>(parameter.EmbeddingSize());
-    const std::span<double> point = row.subspan(static_cast<size_t>(FirstColumn(i)), size);
-    parameter.Embed(configuration.coordinates[i], point);
-    if (centres_[i].empty()) continue;
-    double squares = 0;
-    for (size_t k = 0; k < size; ++k) squares += std::pow(point[k] - centres_[i][k], 2);
-    row[static_cast<size_t>(FirstColumn(i)) + size] = std::sqrt(std::max(0.0, 1 - squares));
+    if (from.coordinates[i] == to.coordinates[i]) continue;
+    written.push_back(i);
+    activity_changes = activity_changes || conditions.IsGoverning(i);
   }
-  for (int i : space_->conditions().InactiveOf(configuration.coordinates)) {
-    std::ranges::copy(centres_[i], row.begin() + FirstColumn(i));
-    row[static_cast<size_t>(FirstColumn(i + 1)) - 1] = 0;
+  if (activity_changes) {
+    std::erase_if(written, [&](int i) { return conditions.IsConditional(i); });
+    std::ranges::copy(conditions.parameters(), std::back_inserter(written));
   }
+  for (int i : written) WriteActive(i, to, row);
+  if (activity_changes) {
+    for (int i : conditions.InactiveOf(to.coordinates)) WriteInactive(i, row);
+  } else {
+    for (int i : written) {
+      if (!conditions.IsActive(i, to.coordinates)) WriteInactive(i, row);
+    }
+  }
+}
+
+void Encoding::WriteActive(int i, const Configuration& configuration,
+                           std::span<double> row) const {
+  const Parameter& parameter = space_->parameter(i);
+  const auto size = static_cast<size_t>(parameter.EmbeddingSize());
+  const std::span<double> point = row.subspan(static_cast<size_t>(FirstColumn(i)), size);
+  parameter.Embed(configuration.coordinates[i], point);
+  if (centres_[i].empty()) return;
+  double squares = 0;
+  for (size_t k = 0; k < size; ++k) squares += std::pow(point[k] - centres_[i][k], 2);
+  row[static_cast<size_t>(FirstColumn(i)) + size] = std::sqrt(std::max(0.0, 1 - squares));
+}
+
+void Encoding::WriteInactive(int i, std::span<double> row) const {
+  std::ranges::copy(centres_[i], row.begin() + FirstColumn(i));
+  row[static_cast<size_t>(FirstColumn(i + 1)) - 1] = 0;
 }
 
 }  // namespace bayloom::space

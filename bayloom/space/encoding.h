@@ -37,8 +37,15 @@ class Encoding {
   int FirstColumn(int parameter) const { return first_[static_cast<size_t>(parameter)]; }
   /// Writes columns() numbers.
   void Encode(const Configuration& configuration, std::span<double> row) const;
+  /// Makes the row of one configuration that of another, and gives the parameters whose columns it
+  /// wrote. As Encode, but takes only as long as they are different.
+  void Change(const Configuration& from, const Configuration& to, std::span<double> row,
+              std::vector<int>& written) const;
 
  private:
+  void WriteActive(int parameter, const Configuration& configuration, std::span<double> row) const;
+  void WriteInactive(int parameter, std::span<double> row) const;
+
   std::shared_ptr<const Space> space_;
   std::vector<int> groups_;
   std::vector<int> first_;

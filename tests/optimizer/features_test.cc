@@ -54,6 +54,33 @@ TEST(FeaturesTest, OfInactiveParametersAreAllAlike) {
   EXPECT_EQ((rows.row(0) - rows.row(3)).segment(5, 2).norm(), 0);
 }
 
+// Rows are made from the rows before them, which must not show.
+TEST(FeaturesTest, OfManyAreThoseOfEachAlone) {
+  space::Space::Builder builder;
+  builder.Add(space::MakeCategorical("tiled", {"no", "yes"}));
+  builder.Add(space::MakeInteger("tile", 1, 64));
+  builder.Add(space::MakePermutation("order", 4));
+  builder.Add(space::MakeCategorical("inner", {"none", "vector", "scalar"}));
+  builder.Add(space::MakeReal("share", 0, 1));
+  builder.Add(space::MakeOrdinal("width", {4, 8, 12, 16, 48}));
+  ASSERT_TRUE(builder.AddCondition("tile", "tiled == 'yes'").ok());
+  ASSERT_TRUE(builder.AddCondition("inner", "tile > 8").ok());
+  ASSERT_TRUE(builder.AddCondition("width", "inner == 'vector'").ok());
+  ASSERT_TRUE(builder.AddConstraint("tile * width <= 1024").ok());
+  const std::shared_ptr<const space::Space> space = *builder.Build();
+  const Features features(space, {.quantities = true});
+  base::RandomStream random(1);
+  std::vector<space::Configuration> some;
+  while (some.size() < 400) {
+    some.push_back(*space->Sample(random));
+    for (space::Configuration& c : space->Neighbours(some.back(), random)) some.push_back(c);
+  }
+  const model::RowMatrix rows = features(some);
+  for (size_t i = 0; i < some.size(); ++i) {
+    EXPECT_EQ(rows.row(static_cast<Eigen::Index>(i)), features({&some[i], 1}).row(0)) << i;
+  }
+}
+
 TEST(FeaturesTest, SayNothingTwice) {
   space::Space::Builder builder;
   builder.Add(space::MakeOrdinal("powers", {1, 2, 4, 8}, space::Scale::kLog));

@@ -60,10 +60,12 @@ Features::Features(std::shared_ptr<const space::Space> space, FeatureOptions opt
     : space_(std::move(space)), encoding_(space_) {
   int group = 0;
   for (int i = 0; i < space_->size(); ++i) {
+    first_.push_back(columns());
     const bool varies =
         space_->parameter(i).Cardinality() != 1 || space_->conditions().IsConditional(i);
     if (varies) AddParameter(i, group, options);
   }
+  first_.push_back(columns());
   if (options.quantities) AddQuantities(group);
   if (sources_.empty()) Add(EncodedColumn{0}, 0);  // a space of a single configuration
 }
@@ -180,12 +182,23 @@ std::vector<int> Features::parameter_of_group() const {
 model::RowMatrix Features::operator()(std::span<const space::Configuration> configurations) const {
   model::RowMatrix rows(std::ssize(configurations), columns());
   std::vector<double> embedding(static_cast<size_t>(encoding_.columns()));
+  std::vector<int> changed;
   for (Eigen::Index i = 0; i < rows.rows(); ++i) {
     const space::Configuration& configuration = configurations[static_cast<size_t>(i)];
-    encoding_.Encode(configuration, embedding);
-    for (int column = 0; column < columns(); ++column) {
-      rows(i, column) = Read(sources_[static_cast<size_t>(column)], configuration, embedding);
+    const auto read = [&](int first, int end) {
+      for (int column = first; column < end; ++column) {
+        rows(i, column) = Read(sources_[static_cast<size_t>(column)], configuration, embedding);
+      }
+    };
+    if (i == 0) {
+      encoding_.Encode(configuration, embedding);
+      read(0, columns());
+      continue;
     }
+    rows.row(i) = rows.row(i - 1);
+    encoding_.Change(configurations[static_cast<size_t>(i) - 1], configuration, embedding, changed);
+    for (int p : changed) read(first_[static_cast<size_t>(p)], first_[static_cast<size_t>(p) + 1]);
+    read(first_.back(), columns());
   }
   return rows;
 }

@@ -37,7 +37,7 @@ class Features {
   /// The parameter behind each group; -1 of a quantity.
   std::vector<int> parameter_of_group() const;
 
-  /// One row a configuration.
+  /// One row a configuration. Takes the less time the less each differs from the one before it.
   model::RowMatrix operator()(std::span<const space::Configuration> configurations) const;
 
  private:
@@ -76,6 +76,7 @@ class Features {
   std::shared_ptr<const space::Space> space_;
   space::Encoding encoding_;
   std::vector<Source> sources_;
+  std::vector<int> first_;  ///< by parameter, its first column; at last that of the quantities
   std::vector<int> groups_;
 };
 
