@@ -21,7 +21,8 @@ break a condition and configurations asked for again cost nothing.
 
 With --runs each search is added to a file of JSON lines as soon as it ends, and what is there is not
 done again; seeds are the outer loop, so that an interrupted comparison has as many searches of each
-space. compare_spaces.py reads that file.
+space. A search that a tool ends with an exception of its own is printed and left out.
+compare_spaces.py reads that file.
 """
 
 import argparse
@@ -82,7 +83,12 @@ def add_runs(arguments):
                         continue
                     if time.monotonic() > end:
                         return
-                    run = run_of(task, optimizer, seed, trials, cache)
+                    try:
+                        run = run_of(task, optimizer, seed, trials, cache)
+                    except Exception as error:  # a tool's own; the others go on
+                        print(f"{task.name:<28}{optimizer:<26}{seed:<5}ended with "
+                              f"{type(error).__name__}: {error}", flush=True)
+                        continue
                     line = {"space": task.name, "optimizer": optimizer, "seed": seed,
                             "max_trials": trials, "optimum": task.optimum, **run}
                     out.write(json.dumps(line) + "\n")
