@@ -4,13 +4,13 @@
 #include "bayloom/optimizer/internal/bayesian_search.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "bayloom/acquisition/improvement.h"
 #include "bayloom/model/fit_failure.h"
 #include "bayloom/optimizer/internal/draw_near.h"
 #include "bayloom/optimizer/internal/objective_values.h"
+#include "bayloom/optimizer/internal/user_prior.h"
 #include "bayloom/pareto/front.h"
 
 namespace bayloom::optimizer {
@@ -25,26 +25,15 @@ constexpr int kClimbSteps = 50;
 constexpr int kMinRemembered = 150;
 /// Draws whose canonical forms are all known before one is asked for as it is.
 constexpr int kMaxForms = 32;
-/// From so many parameters on, random configurations are nowhere near what is good.
+/// From so many parameters on, random configurations are nowhere near what is good, and a surrogate
+/// of some hundred trials knows nothing of what differs from them in many parameters.
 constexpr int kManyParameters = 40;
-
-bool AnyPrior(const space::Space& space) {
-  for (int i = 0; i < space.size(); ++i) {
-    if (space.parameter(i).has_prior()) return true;
-  }
-  return false;
-}
-
-/// Logarithm of the product of the users' priors; what they call impossible is a millionth.
-double LogPrior(const space::Space& space, const space::Configuration& configuration) {
-  double log = 0;
-  for (int i = 0; i < space.size(); ++i) {
-    const space::Parameter& parameter = space.parameter(i);
-    if (!parameter.has_prior() || !space.IsActive(configuration, i)) continue;
-    log += std::log(1e-6 + parameter.PriorDensity(configuration.coordinates[i]));
-  }
-  return log;
-}
+/// What is drawn near the default in the beginning differs from it in this share of them.
+constexpr double kBeginningShare = 0.1;
+/// What is drawn near the best known, and in what share it differs: as many parameters as in TuRBO
+/// (Eriksson et al. 2019) among 400, but a few at least.
+constexpr size_t kNearCandidates = 500;
+double NearShare(const space::Space& space) { return std::max(0.05, 4.0 / space.size()); }
 
 }  // namespace
 
@@ -182,7 +171,7 @@ std::optional<space::Configuration> BayesianSearch::Sample() {
   std::optional<space::Configuration> usual = memory_.space().Default();
   if (usual && !memory_.Knows(*usual)) return usual;
   if (usual && memory_.space().size() >= kManyParameters && memory_.known() % 2 == 1) {
-    std::optional<space::Configuration> near = DrawNear(memory_.space(), *usual, random_);
+    std::optional<space::Configuration> near = DrawNear(memory_.space(), *usual, kBeginningShare, random_);
     if (near && !memory_.Knows(*near)) return near;
   }
   return DrawFresh();
@@ -244,9 +233,14 @@ std::optional<space::Configuration> BayesianSearch::Suggest(Adviser& adviser) {
   feasibility_floor_ = feasibility_.is_needed() ? acquisition::DrawFeasibilityThreshold(
                                                       options_.feasibility_threshold, random_)
                                                 : 0;
+  const bool climbs = !pool_is_complete_ && options_.local_searches > 0;
+  if (climbs && memory_.space().size() >= kManyParameters) {
+    acquisition::Suggestion near = BestNearBestKnown(adviser, surrogates);
+    if (near.exists()) return std::move(near.configuration);
+  }
   std::vector<space::Configuration> starts;
   acquisition::Suggestion best = BestOfPool(adviser, surrogates, starts);
-  if (!pool_is_complete_ && options_.local_searches > 0) {
+  if (climbs) {
     AddBestKnown(starts);
     acquisition::Suggestion climbed = BestOfClimbs(adviser, surrogates, std::move(starts));
     if (climbed.utility > best.utility) best = std::move(climbed);
@@ -433,6 +427,25 @@ void BayesianSearch::UtilitiesAt(Adviser& adviser,
   }
   UtilitiesOf(predictions, utilities);
   WeightUtilities(configurations, rows, utilities);
+}
+
+acquisition::Suggestion BayesianSearch::BestNearBestKnown(
+    Adviser& adviser, std::span<const model::Surrogate* const> surrogates) {
+  std::vector<space::Configuration> centres, candidates;
+  AddBestKnown(centres);
+  if (further_objectives_.empty()) centres.resize(1);
+  for (size_t i = 0; i < kNearCandidates; ++i) {
+    const space::Configuration& centre = centres[i % centres.size()];
+    std::optional<space::Configuration> near =
+        DrawNear(memory_.space(), centre, NearShare(memory_.space()), random_);
+    if (near && canonical_) near = canonical_(*near);
+    if (near && !memory_.Knows(*near)) candidates.push_back(*std::move(near));
+  }
+  if (candidates.empty()) return {};
+  std::vector<double> utilities(candidates.size());
+  UtilitiesAt(adviser, surrogates, candidates, utilities);
+  const auto best = std::ranges::max_element(utilities);
+  return {std::move(candidates[static_cast<size_t>(best - utilities.begin())]), *best};
 }
 
 acquisition::Suggestion BayesianSearch::BestOfClimbs(

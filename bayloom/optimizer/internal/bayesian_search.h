@@ -139,6 +139,9 @@ class BayesianSearch final : public Optimizer {
   acquisition::Suggestion BestOfPool(const Adviser& adviser,
                                      std::span<const model::Surrogate* const> surrogates,
                                      std::vector<space::Configuration>& starts);
+  /// Of what differs from the best known in a few parameters.
+  acquisition::Suggestion BestNearBestKnown(Adviser& adviser,
+                                            std::span<const model::Surrogate* const> surrogates);
   acquisition::Suggestion BestOfClimbs(Adviser& adviser,
                                        std::span<const model::Surrogate* const> surrogates,
                                        std::vector<space::Configuration> starts);

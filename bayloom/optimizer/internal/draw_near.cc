@@ -8,20 +8,19 @@
 namespace bayloom::optimizer {
 namespace {
 
-constexpr double kRedrawnShare = 0.1;
 /// Among many parameters a constraint is broken by a few that are redrawn, rarely by all draws.
 constexpr int kMaxDraws = 32;
 
 }  // namespace
 
 std::optional<space::Configuration> DrawNear(const space::Space& space,
-                                             const space::Configuration& centre,
+                                             const space::Configuration& centre, double share,
                                              base::RandomStream& random) {
   for (int draw = 0; draw < kMaxDraws; ++draw) {
     std::optional<space::Configuration> near = space.Sample(random);
     if (!near) break;
     for (int i = 0; i < space.size(); ++i) {
-      if (random.Uniform() >= kRedrawnShare) near->coordinates[i] = centre.coordinates[i];
+      if (random.Uniform() >= share) near->coordinates[i] = centre.coordinates[i];
     }
     near = space.Settled(*std::move(near));
     if (space.Contains(*near)) return near;
