@@ -55,7 +55,9 @@ function(bayloom_module name)
   set_property(GLOBAL PROPERTY BAYLOOM_MODULE_${name}_LIBRARIES ${ARG_LIBRARIES})
 endfunction()
 
-# Tests mirror the modules: all of tests/<name>/*.cc make one GoogleTest program.
+# Tests mirror the modules: all of tests/<name>/*.cc make one GoogleTest program. In optimized builds
+# they are not optimized themselves: what takes time is in the modules, and they compile in half the
+# time.
 function(bayloom_module_tests name)
   cmake_parse_arguments(ARG "" "" "LIBRARIES" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cc)
@@ -63,6 +65,11 @@ function(bayloom_module_tests name)
   target_link_libraries(test_${name} PRIVATE
     bayloom_${name} bayloom_build_flags ${ARG_LIBRARIES} GTest::gtest_main GTest::gmock)
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  if(NOT BAYLOOM_SANITIZE)
+    target_compile_options(test_${name} PRIVATE $<$<CONFIG:Release>:-O0>)
+  endif()
+  set_target_properties(test_${name} PROPERTIES
+    UNITY_BUILD ${BAYLOOM_UNITY_BUILD} UNITY_BUILD_BATCH_SIZE 8)
   gtest_discover_tests(test_${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60
     PROPERTIES TIMEOUT 900 ENVIRONMENT BAYLOOM_STORE=off)
 endfunction()

@@ -21,14 +21,15 @@ namespace {
 
 using End = CommandResult::End;
 
-Command Shell(const std::string& text) {
+Command ShellCommand(const std::string& text) {
   Command command;
   command.arguments = {"/bin/sh", "-c", text};
   return command;
 }
 
 TEST(RunCommand, GathersOutputAndStatus) {
-  const CommandResult result = RunCommand(Shell("echo out; echo first >&2; echo last >&2; exit 3"));
+  const CommandResult result =
+      RunCommand(ShellCommand("echo out; echo first >&2; echo last >&2; exit 3"));
   EXPECT_EQ(result.end, End::kExited);
   EXPECT_EQ(result.status.code, 3);
   EXPECT_EQ(result.output, "out\n");
@@ -36,7 +37,7 @@ TEST(RunCommand, GathersOutputAndStatus) {
 }
 
 TEST(RunCommand, FeedsInputOfAnySize) {
-  Command command = Shell("wc -c");
+  Command command = ShellCommand("wc -c");
   command.input = std::string(1000000, 'x');
   EXPECT_EQ(RunCommand(command).output, "1000000\n");
   // A command that does not read it does no harm.
@@ -45,14 +46,14 @@ TEST(RunCommand, FeedsInputOfAnySize) {
 }
 
 TEST(RunCommand, KeepsTheEndOfLongOutput) {
-  const CommandResult result = RunCommand(Shell("head -c 10000000 /dev/zero; echo end"));
+  const CommandResult result = RunCommand(ShellCommand("head -c 10000000 /dev/zero; echo end"));
   EXPECT_LE(result.output.size(), size_t{1} << 20);
   EXPECT_TRUE(result.output.ends_with("end\n"));
 }
 
 TEST(RunCommand, EndsWhatTakesTooLong) {
   for (const char* script : {"sleep 60 & echo $!; sleep 60", "sleep 60 & echo $!; yes >&2"}) {
-    Command command = Shell(script);
+    Command command = ShellCommand(script);
     CommandResult result;
     double begun = 0;
     // On a busy machine it may be ended before it has said anything.
@@ -68,7 +69,7 @@ TEST(RunCommand, EndsWhatTakesTooLong) {
 
 TEST(RunCommand, KillsChildrenLeftInTheBackground) {
   const double begun = MonotonicSeconds();
-  const CommandResult result = RunCommand(Shell("sleep 60 & echo $!"));
+  const CommandResult result = RunCommand(ShellCommand("sleep 60 & echo $!"));
   EXPECT_TRUE(result.status.Success());
   EXPECT_LT(MonotonicSeconds() - begun, kPatienceSeconds);
   EXPECT_TRUE(EndsSoon(LastLine(result.output)));
@@ -84,8 +85,9 @@ TEST(RunCommand, StopsWhenAsked) {
     source.request_stop();
   });
   const double begun = MonotonicSeconds();
-  const CommandResult result = RunCommand(
-      Shell("sleep 60 & echo $!; touch " + folder / "busy" + "; sleep 60"), source.get_token());
+  const CommandResult result =
+      RunCommand(ShellCommand("sleep 60 & echo $!; touch " + folder / "busy" + "; sleep 60"),
+                 source.get_token());
   EXPECT_EQ(result.end, End::kStopped);
   EXPECT_LT(MonotonicSeconds() - begun, kPatienceSeconds);
   EXPECT_TRUE(EndsSoon(LastLine(result.output)));
@@ -101,8 +103,8 @@ TEST(RunCommand, LimitsMemory) {
 
 TEST(RunCommand, LimitsTheMemoryOfAllProcessesTogether) {
   const auto hungry = [](const std::string& seconds) {
-    return Shell("for i in 1 2 3 4; do head -c 60M /dev/zero | tail -c 50M | (sleep " + seconds +
-                 "; wc -c) & done; wait");
+    return ShellCommand("for i in 1 2 3 4; do head -c 60M /dev/zero | tail -c 50M | (sleep " +
+                        seconds + "; wc -c) & done; wait");
   };
   EXPECT_EQ(RunCommand(hungry("1")).end, End::kExited);
   Command limited = hungry("60");  // they wait to be ended
@@ -111,7 +113,8 @@ TEST(RunCommand, LimitsTheMemoryOfAllProcessesTogether) {
 }
 
 TEST(RunCommand, ReportsSignalsAndMissingPrograms) {
-  EXPECT_THAT(RunCommand(Shell("kill -SEGV $$")).status.Describe(), testing::HasSubstr("SEGV"));
+  EXPECT_THAT(RunCommand(ShellCommand("kill -SEGV $$")).status.Describe(),
+              testing::HasSubstr("SEGV"));
   Command missing;
   missing.arguments = {"/nonexistent/program"};
   const CommandResult result = RunCommand(missing);
@@ -120,7 +123,7 @@ TEST(RunCommand, ReportsSignalsAndMissingPrograms) {
 }
 
 TEST(RunCommand, RunsInAFolderAndAnEnvironment) {
-  Command command = Shell("pwd; echo $BAYLOOM_TEST_VARIABLE");
+  Command command = ShellCommand("pwd; echo $BAYLOOM_TEST_VARIABLE");
   command.directory = "/";
   command.environment = {"BAYLOOM_TEST_VARIABLE=set here"};
   EXPECT_EQ(RunCommand(command).output, "/\nset here\n");

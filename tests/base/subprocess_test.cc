@@ -27,7 +27,7 @@
 namespace bayloom::base {
 namespace {
 
-SubprocessOptions Shell(const std::string& script) {
+SubprocessOptions ShellOptions(const std::string& script) {
   SubprocessOptions options;
   options.arguments = {"sh", "-c", script};
   return options;
@@ -42,13 +42,13 @@ std::string ReadAll(int descriptor) {
 }
 
 TEST(Subprocess, TellsHowAProcessEnded) {
-  Result<Subprocess> good = Subprocess::Start(Shell("exit 0"));
+  Result<Subprocess> good = Subprocess::Start(ShellOptions("exit 0"));
   ASSERT_TRUE(good);
   EXPECT_TRUE(good->Wait()->Success());
-  Result<Subprocess> bad = Subprocess::Start(Shell("exit 3"));
+  Result<Subprocess> bad = Subprocess::Start(ShellOptions("exit 3"));
   ASSERT_TRUE(bad);
   EXPECT_EQ(bad->Wait()->Describe(), "exit code 3");
-  Result<Subprocess> crash = Subprocess::Start(Shell("kill -SEGV $$"));
+  Result<Subprocess> crash = Subprocess::Start(ShellOptions("kill -SEGV $$"));
   ASSERT_TRUE(crash);
   EXPECT_EQ(crash->Wait()->Describe(), "signal 11 (SIGSEGV)");
 }
@@ -68,13 +68,13 @@ TEST(Subprocess, ThrowsWhenThereAreNoMoreDescriptors) {
   close(next);
   const rlimit none_left = {static_cast<rlim_t>(next), before.rlim_max};
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none_left), 0);
-  EXPECT_THROW((void)Subprocess::Start(Shell("exit 0")), SystemError);
+  EXPECT_THROW((void)Subprocess::Start(ShellOptions("exit 0")), SystemError);
   setrlimit(RLIMIT_NOFILE, &before);
-  EXPECT_TRUE(Subprocess::Start(Shell("exit 0")).ok());
+  EXPECT_TRUE(Subprocess::Start(ShellOptions("exit 0")).ok());
 }
 
 TEST(Subprocess, TalksThroughPipes) {
-  SubprocessOptions options = Shell("read line; echo \"got $line\"; echo oops >&2");
+  SubprocessOptions options = ShellOptions("read line; echo \"got $line\"; echo oops >&2");
   options.standard_input = options.standard_output = options.standard_error = ChildStream::kPipe;
   Result<Subprocess> child = Subprocess::Start(options);
   ASSERT_TRUE(child);
@@ -89,7 +89,7 @@ TEST(Subprocess, PassesDescriptorsByPosition) {
   ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
   // The second source already has the number that the first is to get.
   const int blocker = fcntl(ends[1], F_DUPFD_CLOEXEC, 3);
-  SubprocessOptions options = Shell("echo three >&3; echo four >&4; exec 5>&1");
+  SubprocessOptions options = ShellOptions("echo three >&3; echo four >&4; exec 5>&1");
   options.standard_output = ChildStream::kNull;
   options.descriptors = {blocker, ends[1]};
   Result<Subprocess> child = Subprocess::Start(options);
@@ -102,7 +102,7 @@ TEST(Subprocess, PassesDescriptorsByPosition) {
 }
 
 TEST(Subprocess, WaitGivesUpAndKillTakesTheGroupAlong) {
-  SubprocessOptions options = Shell("sleep 1000 & echo $!; wait");
+  SubprocessOptions options = ShellOptions("sleep 1000 & echo $!; wait");
   options.standard_output = ChildStream::kPipe;
   Result<Subprocess> child = Subprocess::Start(options);
   ASSERT_TRUE(child);
@@ -119,7 +119,7 @@ TEST(Subprocess, WaitGivesUpAndKillTakesTheGroupAlong) {
 }
 
 TEST(Subprocess, TheMemoryLimitHolds) {
-  SubprocessOptions options = Shell("ulimit -v; ulimit -c");
+  SubprocessOptions options = ShellOptions("ulimit -v; ulimit -c");
   options.standard_output = ChildStream::kPipe;
   options.memory_limit_bytes = int64_t{1} << 30;
   Result<Subprocess> child = Subprocess::Start(options);
@@ -128,7 +128,7 @@ TEST(Subprocess, TheMemoryLimitHolds) {
 }
 
 /// The first line of a child's output; waits for it.
-std::string ReadLine(const Subprocess& child) {
+std::string ReadLineOf(const Subprocess& child) {
   std::string line;
   for (char c; read(child.output(), &c, 1) == 1 && c != '\n';) line += c;
   return line;
@@ -137,12 +137,12 @@ std::string ReadLine(const Subprocess& child) {
 TEST(Subprocess, EndsWhatLeftItsSessionToo) {
   for (const bool is_killed : {true, false}) {
     SubprocessOptions options =
-        Shell("setsid sh -c 'setsid sleep 1000 & echo $!; wait' & read line; " +
-              std::string(is_killed ? "sleep 1000" : "exit 3"));
+        ShellOptions("setsid sh -c 'setsid sleep 1000 & echo $!; wait' & read line; " +
+                     std::string(is_killed ? "sleep 1000" : "exit 3"));
     options.standard_input = options.standard_output = ChildStream::kPipe;
     Result<Subprocess> child = Subprocess::Start(options);
     ASSERT_TRUE(child);
-    const std::string daemon = ReadLine(*child);
+    const std::string daemon = ReadLineOf(*child);
     EXPECT_TRUE(IsRunning(daemon));
     ASSERT_EQ(write(child->input(), "go on\n", 6), 6);
     if (is_killed) child->Kill();
@@ -158,12 +158,12 @@ TEST_P(DeathOfTheParent, EndsTheChildWithAllThatItStarted) {
   ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
   const pid_t parent = fork();
   if (parent == 0) {
-    SubprocessOptions options =
-        Shell("trap '' HUP INT TERM QUIT; setsid sleep 1000 & echo $! $$; sleep 1000; sleep 1000");
+    SubprocessOptions options = ShellOptions(
+        "trap '' HUP INT TERM QUIT; setsid sleep 1000 & echo $! $$; sleep 1000; sleep 1000");
     options.descriptors = {};
     options.standard_output = ChildStream::kPipe;
     Result<Subprocess> child = Subprocess::Start(options);
-    const std::string line = ReadLine(*child) + "\n";
+    const std::string line = ReadLineOf(*child) + "\n";
     [[maybe_unused]] const ssize_t written = write(ends[1], line.data(), line.size());
     const rlimit no_core = {0, 0};
     setrlimit(RLIMIT_CORE, &no_core);
@@ -187,21 +187,21 @@ INSTANTIATE_TEST_SUITE_P(Signals, DeathOfTheParent,
                          [](const auto& test) { return std::string(sigabbrev_np(test.param)); });
 
 TEST(Subprocess, TheChildDiesWithItsGuard) {
-  SubprocessOptions options = Shell("echo $PPID; sleep 1000");
+  SubprocessOptions options = ShellOptions("echo $PPID; sleep 1000");
   options.standard_output = ChildStream::kPipe;
   Result<Subprocess> child = Subprocess::Start(options);
   ASSERT_TRUE(child);
-  kill(std::stoi(ReadLine(*child)), SIGKILL);
+  kill(std::stoi(ReadLineOf(*child)), SIGKILL);
   EXPECT_EQ(child->Wait()->Describe(), "signal 9 (SIGKILL)");
   EXPECT_TRUE(EndsSoon(std::to_string(child->pid())));
 }
 
 TEST(Subprocess, AStoppedGuardIsEndedAsWell) {
-  SubprocessOptions options = Shell("echo $PPID; sleep 1000");
+  SubprocessOptions options = ShellOptions("echo $PPID; sleep 1000");
   options.standard_output = ChildStream::kPipe;
   Result<Subprocess> child = Subprocess::Start(options);
   ASSERT_TRUE(child);
-  kill(std::stoi(ReadLine(*child)), SIGSTOP);
+  kill(std::stoi(ReadLineOf(*child)), SIGSTOP);
   EXPECT_EQ(child->Kill().Describe(), "signal 9 (SIGKILL)");
   EXPECT_TRUE(EndsSoon(std::to_string(child->pid())));
 }
@@ -210,9 +210,9 @@ TEST(Subprocess, TheMemoryOfAllItsProcessesIsLimited) {
   for (const int processes : {1, 4}) {
     SubprocessOptions options =
         // Those that together use too much wait to be ended.
-        Shell("for i in $(seq " + std::to_string(processes) +
-              "); do head -c 60M /dev/zero | tail -c 50M | (sleep " +
-              (processes == 1 ? "1" : "60") + "; wc -c) & done; wait");
+        ShellOptions("for i in $(seq " + std::to_string(processes) +
+                     "); do head -c 60M /dev/zero | tail -c 50M | (sleep " +
+                     (processes == 1 ? "1" : "60") + "; wc -c) & done; wait");
     options.standard_output = ChildStream::kNull;
     options.resident_limit_bytes = int64_t{130} << 20;
     Result<Subprocess> child = Subprocess::Start(options);
@@ -243,7 +243,7 @@ TEST(Subprocess, AMemoryLimitAboveTheHardOneIsThatOne) {
   const std::string output = OutputOfFork([] {
     const rlimit hard = {rlim_t{2} << 30, rlim_t{2} << 30};
     setrlimit(RLIMIT_AS, &hard);
-    SubprocessOptions options = Shell("ulimit -v");
+    SubprocessOptions options = ShellOptions("ulimit -v");
     options.memory_limit_bytes = int64_t{8} << 30;
     Result<Subprocess> child = Subprocess::Start(options);
     if (child) child->Wait();
@@ -256,7 +256,7 @@ TEST(Subprocess, StandardStreamsThatAreClosedStayTheChilds) {
   const std::string output = OutputOfFork([] {
     close(STDIN_FILENO);
     close(STDERR_FILENO);
-    SubprocessOptions options = Shell("cat; echo ended");
+    SubprocessOptions options = ShellOptions("cat; echo ended");
     Result<Subprocess> child = Subprocess::Start(options);
     if (child) child->Wait();
   });
@@ -264,7 +264,7 @@ TEST(Subprocess, StandardStreamsThatAreClosedStayTheChilds) {
 }
 
 TEST(Subprocess, VariablesOfTheLoaderAreForTheChildAlone) {
-  SubprocessOptions options = Shell("echo $LD_PRELOAD");
+  SubprocessOptions options = ShellOptions("echo $LD_PRELOAD");
   options.standard_output = ChildStream::kPipe;
   options.standard_error = ChildStream::kNull;
   options.environment = {"LD_PRELOAD=/nonexistent.so"};
@@ -281,7 +281,7 @@ class SandboxTest : public testing::Test {
 
   /// What a script prints that may write to `folder`.
   std::string OutputOf(const std::string& script, const std::string& folder) {
-    SubprocessOptions options = Shell(script);
+    SubprocessOptions options = ShellOptions(script);
     options.standard_output = ChildStream::kPipe;
     options.standard_error = ChildStream::kNull;
     options.sandbox = Sandbox{.writable_folder = folder};

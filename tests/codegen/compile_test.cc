@@ -66,7 +66,7 @@ TEST(CompileTest, SaysHowMuchCodeThereIs) {
 }
 
 /// How many matches of a POSIX extended regular expression there are.
-int Count(const std::string& text, const std::string& pattern) {
+int CountMatches(const std::string& text, const std::string& pattern) {
   regex_t regex;
   EXPECT_EQ(regcomp(&regex, pattern.c_str(), REG_EXTENDED), 0) << pattern;
   int count = 0;
@@ -80,21 +80,21 @@ int Count(const std::string& text, const std::string& pattern) {
 
 TEST(CompileTest, AnInnerTileIsMultiplyAddsOnRegisters) {
   const std::string assembly = *EmitAssembly(TiledMatmul(8, 32), Avx512Target(), "matmul");
-  EXPECT_EQ(Count(assembly, "vfmadd"), 16);
-  EXPECT_EQ(Count(assembly, "\\(%rsp"), 0) << "spills:\n" << assembly;
+  EXPECT_EQ(CountMatches(assembly, "vfmadd"), 16);
+  EXPECT_EQ(CountMatches(assembly, "\\(%rsp"), 0) << "spills:\n" << assembly;
   // Eight broadcasts and two vectors are loaded in the loop, sixteen vectors stored after it.
-  EXPECT_EQ(Count(assembly, "vbroadcastss[ \t]+[-0-9]*\\("), 8);
-  EXPECT_EQ(Count(assembly, "vmov[ua]ps[ \t]+%zmm[0-9]+, [-0-9]*\\("), 16);
+  EXPECT_EQ(CountMatches(assembly, "vbroadcastss[ \t]+[-0-9]*\\("), 8);
+  EXPECT_EQ(CountMatches(assembly, "vmov[ua]ps[ \t]+%zmm[0-9]+, [-0-9]*\\("), 16);
 }
 
 TEST(CompileTest, TilesThatExceedTheRegistersAreCut) {
   for (const auto& [rows, columns] : {std::pair{64, 64}, {32, 64}, {4, 64}, {64, 16}}) {
     const tensor::Program program = TiledMatmul(rows, columns);
     const std::string assembly = *EmitAssembly(program, Avx512Target(), "matmul");
-    EXPECT_EQ(Count(assembly, "zmm[0-9]+, [-0-9]*\\(%rsp"), 0) << rows << " x " << columns;
-    EXPECT_GE(Count(assembly, "vfmadd"), 8) << rows << " x " << columns;
+    EXPECT_EQ(CountMatches(assembly, "zmm[0-9]+, [-0-9]*\\(%rsp"), 0) << rows << " x " << columns;
+    EXPECT_GE(CountMatches(assembly, "vfmadd"), 8) << rows << " x " << columns;
     const std::string narrow = *EmitAssembly(program, Avx2Target(), "matmul");
-    EXPECT_EQ(Count(narrow, "ymm[0-9]+, [-0-9]*\\(%rsp"), 0) << rows << " x " << columns;
+    EXPECT_EQ(CountMatches(narrow, "ymm[0-9]+, [-0-9]*\\(%rsp"), 0) << rows << " x " << columns;
   }
 }
 
@@ -105,9 +105,9 @@ TEST(CompileTest, RaggedVectorsAreMaskedWhereThereAreMasks) {
       tensor::Lower(b.Build({tensor::Map(b, "y", x, [](tensor::Expr e) { return -e; })}));
   ASSERT_TRUE(tensor::Vectorize(program, 0).ok());
   const std::string masked = *EmitAssembly(program, Avx512Target(), "negate");
-  EXPECT_GE(Count(masked, "%k[1-7]"), 2);
+  EXPECT_GE(CountMatches(masked, "%k[1-7]"), 2);
   const std::string pieces = *EmitAssembly(program, Avx2Target(), "negate");
-  EXPECT_EQ(Count(pieces, "%k[1-7]"), 0);
+  EXPECT_EQ(CountMatches(pieces, "%k[1-7]"), 0);
 }
 
 TEST(CompileTest, NarrowVectorsComputeTheSame) {

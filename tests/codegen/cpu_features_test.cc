@@ -26,7 +26,7 @@ TEST(CpuFeaturesTest, ThisProcessorHasWhatItsOwnTargetNeeds) {
   EXPECT_FALSE(RequiredFeatures(host).empty());
 }
 
-bool Contains(std::span<const std::string_view> names, std::string_view name) {
+bool HasName(std::span<const std::string_view> names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
 
@@ -34,7 +34,7 @@ TEST(CpuFeaturesTest, AgreesWithTheHostsFeatureString) {
   std::istringstream features(HostTarget().features);
   for (std::string feature; std::getline(features, feature, ',');) {
     const std::string name = feature.substr(1);
-    if (!Contains(KnownFeatures(HostKind()), name)) continue;
+    if (!HasName(KnownFeatures(HostKind()), name)) continue;
     EXPECT_EQ(bayloom_cpu_has(name.c_str()) != 0, feature[0] == '+') << feature;
   }
 }

@@ -49,8 +49,9 @@ std::vector<NamedTarget> Targets() {
 bool HostRuns(const target::Target& target) { return !codegen::MissingFeature(target); }
 
 /// Sums of products alone, both operands inputs, or the second a constant.
-tensor::Workload Product(DType a, DType b, std::array<int64_t, 3> mnk, bool transposed = false,
-                         tensor::BufferRole role = tensor::BufferRole::kConstant) {
+tensor::Workload ProductOfTypes(DType a, DType b, std::array<int64_t, 3> mnk,
+                                bool transposed = false,
+                                tensor::BufferRole role = tensor::BufferRole::kConstant) {
   const auto [m, n, k] = mnk;
   tensor::WorkloadBuilder builder("product");
   const tensor::Tensor x = builder.Input("x", {m, k}, a);
@@ -64,7 +65,8 @@ tensor::Workload Product(DType a, DType b, std::array<int64_t, 3> mnk, bool tran
   return builder.Build({tensor::Matmul(builder, "matmul", x, w, options)});
 }
 
-tensor::Workload Convolution(DType data, DType weights, int64_t stride, double padding_value) {
+tensor::Workload ConvolutionOfTypes(DType data, DType weights, int64_t stride,
+                                    double padding_value) {
   tensor::WorkloadBuilder b("conv");
   const tensor::Tensor x = b.Input("x", {1, 7, 6, 8}, data);
   const tensor::Tensor w = b.Constant("w", {3, 2, 8, 21}, weights);
@@ -84,19 +86,19 @@ std::vector<NamedWorkload> Workloads() {
   };
   for (DType a : {DType::kUInt8, DType::kInt8}) {
     for (DType b : {DType::kInt8, DType::kUInt8}) {
-      all.push_back({"matmul" + name(a, b), Product(a, b, {13, 40, 24})});
-      all.push_back({"transposed" + name(a, b), Product(a, b, {6, 48, 16}, true)});
-      all.push_back(
-          {"inputs" + name(a, b), Product(a, b, {7, 34, 20}, false, tensor::BufferRole::kInput)});
-      all.push_back({"conv" + name(a, b), Convolution(a, b, 1, 0)});
-      all.push_back({"conv_stride" + name(a, b), Convolution(a, b, 2, 5)});
+      all.push_back({"matmul" + name(a, b), ProductOfTypes(a, b, {13, 40, 24})});
+      all.push_back({"transposed" + name(a, b), ProductOfTypes(a, b, {6, 48, 16}, true)});
+      all.push_back({"inputs" + name(a, b),
+                     ProductOfTypes(a, b, {7, 34, 20}, false, tensor::BufferRole::kInput)});
+      all.push_back({"conv" + name(a, b), ConvolutionOfTypes(a, b, 1, 0)});
+      all.push_back({"conv_stride" + name(a, b), ConvolutionOfTypes(a, b, 2, 5)});
     }
     all.push_back({"quantized_" + tensor::ToString(a),
                    tensor::QuantizedMatmulWorkload(9, 37, 32, {a, DType::kInt8})});
   }
-  all.push_back({"pairs", Product(DType::kInt16, DType::kInt16, {5, 33, 12})});
-  all.push_back({"bfloat16", Product(DType::kBFloat16, DType::kBFloat16, {6, 35, 24})});
-  all.push_back({"float16", Product(DType::kFloat16, DType::kFloat16, {5, 37, 20})});
+  all.push_back({"pairs", ProductOfTypes(DType::kInt16, DType::kInt16, {5, 33, 12})});
+  all.push_back({"bfloat16", ProductOfTypes(DType::kBFloat16, DType::kBFloat16, {6, 35, 24})});
+  all.push_back({"float16", ProductOfTypes(DType::kFloat16, DType::kFloat16, {5, 37, 20})});
   return all;
 }
 
@@ -196,7 +198,7 @@ INSTANTIATE_TEST_SUITE_P(All, DotProducts, ::testing::ValuesIn(Workloads()),
 /// the sum of their magnitudes.
 TEST(DotProductsOfBFloat16, AreWithinTheRoundingOfFloat32) {
   const int64_t m = 7, n = 37, k = 48;
-  const tensor::Workload workload = Product(DType::kBFloat16, DType::kBFloat16, {m, n, k});
+  const tensor::Workload workload = ProductOfTypes(DType::kBFloat16, DType::kBFloat16, {m, n, k});
   const std::vector<tensor::HostTensor> inputs = RandomArguments(workload, 9);
   std::vector<tensor::HostTensor> expected = inputs;
   tensor::Interpret(tensor::Lower(workload), expected);
@@ -236,7 +238,7 @@ tensor::Program PackedProduct(const tensor::Workload& workload, int64_t depth) {
 /// `bytes`: of the elements that are summed up at once, of one operand.
 std::string AssemblyOf(DType a, DType b, const target::Target& target, int64_t bytes = 4) {
   const tensor::Program program =
-      PackedProduct(Product(a, b, {4, 32, 16}), bytes / tensor::ByteSize(a));
+      PackedProduct(ProductOfTypes(a, b, {4, 32, 16}), bytes / tensor::ByteSize(a));
   const Result<std::string> assembly = codegen::EmitAssembly(program, target, "kernel");
   EXPECT_TRUE(assembly) << (assembly ? "" : assembly.error().message);
   return assembly ? *assembly : "";
@@ -269,7 +271,7 @@ TEST(DotInstructions, SumUpWithoutSaturation) {
       {DType::kUInt8, 255}, {DType::kInt8, -128}, {DType::kInt8, 127}, {DType::kUInt8, 0}};
   for (const auto& [a, x] : kExtremes) {
     for (const auto& [b, w] : kExtremes) {
-      const tensor::Workload workload = Product(a, b, {3, 32, 64});
+      const tensor::Workload workload = ProductOfTypes(a, b, {3, 32, 64});
       std::vector<tensor::HostTensor> inputs = RandomArguments(workload, 1);
       for (int64_t i = 0; i < inputs[0].ElementCount(); ++i) inputs[0].SetInt(i, x);
       for (int64_t i = 0; i < inputs[1].ElementCount(); ++i) inputs[1].SetInt(i, w);
@@ -288,7 +290,7 @@ TEST(DotInstructions, SumUpWithoutSaturation) {
 
 TEST(DotInstructions, WrapLikeIntegers) {
   // Pairs of -32768 * -32768 are 2^31, which int32 does not hold.
-  const tensor::Workload workload = Product(DType::kInt16, DType::kInt16, {2, 16, 6});
+  const tensor::Workload workload = ProductOfTypes(DType::kInt16, DType::kInt16, {2, 16, 6});
   std::vector<tensor::HostTensor> arguments = RandomArguments(workload, 1);
   for (tensor::HostTensor* tensor : {&arguments[0], &arguments[1]}) {
     for (int64_t i = 0; i < tensor->ElementCount(); ++i) tensor->SetInt(i, -32768);
@@ -302,7 +304,7 @@ TEST(DotInstructions, WrapLikeIntegers) {
 TEST(DotInstructions, AreInProgramsThatNobodyTuned) {
   const target::Target target = Level("x86-64-v4", ",+avx512vnni");
   for (const tensor::Workload& workload : {tensor::QuantizedMatmulWorkload(64, 64, 64),
-                                           Convolution(DType::kUInt8, DType::kInt8, 1, 0)}) {
+                                           ConvolutionOfTypes(DType::kUInt8, DType::kInt8, 1, 0)}) {
     const tensor::Program program = sketch::DefaultSchedule(workload, target);
     const Result<std::string> assembly = codegen::EmitAssembly(program, target, "kernel");
     ASSERT_TRUE(assembly);
@@ -371,7 +373,7 @@ TEST(NeonDotInstructions, AreInProgramsThatNobodyTuned) {
     return text ? *text : text.error().message;
   };
   EXPECT_THAT(assembly(tensor::QuantizedMatmulWorkload(64, 64, 64)), ::testing::HasSubstr("mmla"));
-  EXPECT_THAT(assembly(Product(DType::kBFloat16, DType::kBFloat16, {8, 32, 24})),
+  EXPECT_THAT(assembly(ProductOfTypes(DType::kBFloat16, DType::kBFloat16, {8, 32, 24})),
               ::testing::HasSubstr("bfmmla"));
   // One row is no matrix.
   const std::string row = assembly(tensor::QuantizedMatmulWorkload(1, 64, 64));
@@ -410,7 +412,7 @@ TEST(NeonDotInstructions, ComputeWhatTheInterpreterComputes) {
   // All products are as large as they can be: nothing saturates.
   for (const auto& [a, x] : {std::pair(DType::kUInt8, 255), std::pair(DType::kInt8, -128)}) {
     for (const auto& [b, w] : {std::pair(DType::kUInt8, 255), std::pair(DType::kInt8, -128)}) {
-      const tensor::Workload workload = Product(a, b, {3, 32, 64});
+      const tensor::Workload workload = ProductOfTypes(a, b, {3, 32, 64});
       std::vector<tensor::HostTensor> inputs = RandomArguments(workload, 1);
       for (int64_t i = 0; i < inputs[0].ElementCount(); ++i) inputs[0].SetInt(i, x);
       for (int64_t i = 0; i < inputs[1].ElementCount(); ++i) inputs[1].SetInt(i, w);

@@ -15,7 +15,7 @@
 namespace bayloom::testing {
 namespace {
 
-constexpr int kThreads = 2;
+constexpr int kKernelThreads = 2;
 
 void AppendNumber(std::string& bytes, int64_t number) {
   bytes.append(reinterpret_cast<const char*>(&number), sizeof(number));
@@ -34,7 +34,7 @@ void EmulatedKernels::Add(const tensor::Program& program,
   const Result<codegen::KernelObject> object = codegen::CompileProgram(program, target, name);
   ASSERT_TRUE(object.ok()) << object.error().message;
   base::WriteFile(folder_ / (name + ".o"), object->object);
-  kernels_.push_back({program, arguments, object->WorkspaceBytes(kThreads)});
+  kernels_.push_back({program, arguments, object->WorkspaceBytes(kKernelThreads)});
 }
 
 void EmulatedKernels::WriteTable() const {
@@ -97,8 +97,8 @@ std::vector<std::vector<tensor::HostTensor>> EmulatedKernels::Run(const std::str
   WriteInput();
   if (!Link()) return {};
   const base::CommandResult run =
-      Execute({"qemu-aarch64", "-cpu", processor, folder_ / "program", std::to_string(kThreads),
-               folder_ / "input", folder_ / "output"});
+      Execute({"qemu-aarch64", "-cpu", processor, folder_ / "program",
+               std::to_string(kKernelThreads), folder_ / "input", folder_ / "output"});
   EXPECT_TRUE(Succeeded(run)) << Describe(run);
   if (!Succeeded(run)) return {};
   const std::string output = base::ReadFile(folder_ / "output");

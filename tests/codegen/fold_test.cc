@@ -6,6 +6,7 @@
 #include "bayloom/codegen/compile.h"
 #include "bayloom/tensor/primitives.h"
 #include "tests/codegen/compiled.h"
+#include "tests/count_of.h"
 #include "tests/tensor/workloads.h"
 
 namespace bayloom::testing {
@@ -77,12 +78,7 @@ TEST(FoldTest, RegistersTakeTurns) {
   target::Target target = codegen::HostTarget();
   target.vector_bytes = 16;
   const std::string ir = *codegen::EmitLlvmIr(tensor::Lower(workload), target, "f");
-  const auto count = [&](const std::string& text) {
-    int found = 0;
-    for (size_t at = 0; (at = ir.find(text, at)) != std::string::npos; at += text.size()) ++found;
-    return found;
-  };
-  EXPECT_GE(count("phi <4 x float>"), 4) << ir;
+  EXPECT_GE(CountOf(ir, "phi <4 x float>"), 4) << ir;
 }
 
 /// Sums in blocks of elements, each with registers that take turns.

@@ -6,6 +6,7 @@
 #include "bayloom/codegen/internal/gpu/fiber_block.h"
 #include "bayloom/tensor/async_copy.h"
 #include "tests/codegen/gpu_run.h"
+#include "tests/count_of.h"
 #include "tests/tensor/primitive_test.h"
 
 namespace bayloom::testing {
@@ -176,14 +177,6 @@ class PipelineTest : public PrimitiveTest {
     EXPECT_EQ(CountWrong(program_, actual, expected), 0) << tensor::Print(program_);
     return seen;
   }
-
-  static int Count(const std::string& text, const std::string& word) {
-    int count = 0;
-    for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
-      ++count;
-    }
-    return count;
-  }
 };
 
 TEST_F(PipelineTest, HasOneBarrierAStepAndARingOfStages) {
@@ -192,10 +185,10 @@ TEST_F(PipelineTest, HasOneBarrierAStepAndARingOfStages) {
   ASSERT_TRUE(compiled) << compiled.error().message;
   EXPECT_EQ(compiled->launches[0].shared_bytes, 3 * 2 * 8 * 8 * 4);
   const std::string& ptx = compiled->ptx;
-  EXPECT_EQ(Count(ptx, "bar.sync"), 1);
-  EXPECT_EQ(Count(ptx, "cp.async.cg.shared.global"), 2 * 3);  // two in front of the loop
-  EXPECT_EQ(Count(ptx, "cp.async.commit_group"), 3);
-  EXPECT_EQ(Count(ptx, "cp.async.wait_group 1"), 1);
+  EXPECT_EQ(CountOf(ptx, "bar.sync"), 1);
+  EXPECT_EQ(CountOf(ptx, "cp.async.cg.shared.global"), 2 * 3);  // two in front of the loop
+  EXPECT_EQ(CountOf(ptx, "cp.async.commit_group"), 3);
+  EXPECT_EQ(CountOf(ptx, "cp.async.wait_group 1"), 1);
   EXPECT_THAT(ptx, Not(HasSubstr("st.shared")));
   const codegen::StandInCounts seen = RunRight();
   EXPECT_EQ(seen.barriers, 4 * 8);  // in each of four blocks one a step

@@ -7,6 +7,7 @@
 
 #include "bayloom/codegen/internal/gpu/stand_in_code.h"
 #include "tests/codegen/warp_products.h"
+#include "tests/effort.h"
 
 namespace bayloom::testing {
 namespace {

@@ -131,7 +131,7 @@ class FaultyMachine final : public codegen::StandInMachine {
 /// A product of 48 x 48 x 48 elements in blocks of 8 x 8 threads, at random but for that: each
 /// element of an operand's stage is read by eight threads and brought by one, so that each barrier
 /// matters. Stages are brought up to `at_a_time` - 1 steps ahead.
-tensor::Program TiledProduct(base::RandomStream& random, int64_t at_a_time = 1) {
+tensor::Program RandomProduct(base::RandomStream& random, int64_t at_a_time = 1) {
   constexpr int64_t kSize = 48, kThreads = 8;
   const auto one_of = [&](std::vector<int64_t> choices) {
     return choices[static_cast<size_t>(random.UniformInt(static_cast<int64_t>(choices.size())))];
@@ -184,7 +184,7 @@ TEST(GpuSchedules, PlantedFaultsAreFound) {
     const auto kind = static_cast<FaultyMachine::Kind>(i % FaultyMachine::kKinds);
     // With asynchronous copies one barrier and one wait order all.
     const bool async = kind == FaultyMachine::kWait || random.UniformInt(2) == 0;
-    const tensor::Program program = TiledProduct(random, async ? 2 + random.UniformInt(3) : 1);
+    const tensor::Program program = RandomProduct(random, async ? 2 + random.UniformInt(3) : 1);
     const bool one = async && kind != FaultyMachine::kIndex;
     FaultyMachine machine(kind, one ? 0 : static_cast<int>(random.UniformInt(2)));
     const auto stand_in = codegen::CompileForStandIn(program, Hopper(), machine);

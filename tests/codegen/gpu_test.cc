@@ -5,6 +5,7 @@
 #include "bayloom/codegen/gpu/ptx.h"
 #include "bayloom/codegen/internal/gpu/fiber_block.h"
 #include "tests/codegen/gpu_run.h"
+#include "tests/count_of.h"
 #include "tests/tensor/primitive_test.h"
 
 namespace bayloom::testing {
@@ -74,14 +75,6 @@ class GpuTest : public PrimitiveTest {
     return compiled ? compiled->ptx : "";
   }
 
-  static int Count(const std::string& text, const std::string& word) {
-    int count = 0;
-    for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
-      ++count;
-    }
-    return count;
-  }
-
   tensor::LoopId threads_ = -1;
 };
 
@@ -98,9 +91,9 @@ TEST_F(GpuTest, TilesOfAProductAreInRegistersAndSharedMemory) {
   const std::string& ptx = compiled->ptx;
   EXPECT_THAT(ptx, HasSubstr(".target sm_90"));
   EXPECT_THAT(ptx, HasSubstr(".maxntid 64"));
-  EXPECT_EQ(Count(ptx, "bar.sync"), 2);  // before the copies, and before they are read
-  EXPECT_EQ(Count(ptx, "fma.rn.f32"), 16);
-  EXPECT_EQ(Count(ptx, "st.shared"), 2);
+  EXPECT_EQ(CountOf(ptx, "bar.sync"), 2);  // before the copies, and before they are read
+  EXPECT_EQ(CountOf(ptx, "fma.rn.f32"), 16);
+  EXPECT_EQ(CountOf(ptx, "st.shared"), 2);
   EXPECT_THAT(ptx, HasSubstr("st.shared.v4"));
   EXPECT_THAT(ptx, Not(HasSubstr(".local")));
 }
@@ -172,7 +165,7 @@ TEST_F(GpuTest, PhasesOfABlockWaitForEachOther) {
                       reduces ? LoopKind::kThreadReduce : LoopKind::kCooperative, 64));
   }
   Must(tensor::Bind(program_, LoopOf("softmax", 1), LoopKind::kCooperative, 32));
-  EXPECT_GE(Count(Ptx(), "bar.sync"), 2);
+  EXPECT_GE(CountOf(Ptx(), "bar.sync"), 2);
   ExpectRight({codegen::StandInOptions::Order::kBackward, 1});
 }
 

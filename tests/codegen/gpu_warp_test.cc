@@ -13,6 +13,7 @@
 #include "bayloom/tensor/primitives.h"
 #include "bayloom/tensor/scalar.h"
 #include "tests/codegen/warp_products.h"
+#include "tests/effort.h"
 
 namespace bayloom::testing {
 namespace {

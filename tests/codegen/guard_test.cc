@@ -8,6 +8,7 @@
 #include "bayloom/tensor/primitives.h"
 #include "tests/codegen/compiled.h"
 #include "tests/codegen/random_tiles.h"
+#include "tests/count_of.h"
 #include "tests/tensor/workloads.h"
 
 namespace bayloom::testing {
@@ -99,14 +100,8 @@ TEST_P(GuardTest, TilesComputeWhatTheNaiveProgramComputes) {
 INSTANTIATE_TEST_SUITE_P(All, GuardTest, ::testing::ValuesIn(GuardCases()),
                          [](const auto& named) { return named.param.name; });
 
-int CountOf(const std::string& text, const std::string& word) {
-  int count = 0;
-  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++count;
-  return count;
-}
-
 /// One row of a depthwise convolution at a time, all columns and the window unrolled.
-tensor::Program RowByRow() {
+tensor::Program DepthwiseRowByRow() {
   tensor::Program program = WithPaddingInlined(Depthwise(7, 16, Padded(1, 1)));
   const std::vector<tensor::LoopId> n_h_w_c_kh_kw =
       program.LoopsAround(tensor::NodeRef::Block(program.BlocksInOrder().front()));
@@ -147,7 +142,7 @@ TEST(GuardCodeTest, WhatOnlyAddsZerosIsLeftOut) {
   target.triple = "x86_64-pc-linux-gnu";
   target.cpu = "skylake-avx512";
   target.vector_bytes = 64;
-  const std::string ir = *codegen::EmitLlvmIr(RowByRow(), target, "depthwise");
+  const std::string ir = *codegen::EmitLlvmIr(DepthwiseRowByRow(), target, "depthwise");
   // 7 columns x 3 rows of the window x 3 columns of the window, but 2 x 3 that are all padding.
   EXPECT_EQ(CountOf(ir, "call contract <16 x float> @llvm.fmuladd"), 7 * 9 - 2 * 3) << ir;
   EXPECT_EQ(CountOf(ir, " select "), 0) << ir;

@@ -4,6 +4,7 @@
 #include "bayloom/codegen/compile.h"
 #include "bayloom/tensor/primitives.h"
 #include "tests/codegen/compiled.h"
+#include "tests/count_of.h"
 #include "tests/tensor/workloads.h"
 
 namespace bayloom::testing {
@@ -26,7 +27,7 @@ tensor::Workload ScaledRows(bool guarded) {
 }
 
 /// The rows' sums within the loop over rows of what reads them.
-tensor::Program RowByRow(const tensor::Workload& workload) {
+tensor::Program SumsRowByRow(const tensor::Workload& workload) {
   tensor::Program program = tensor::Lower(workload);
   const std::vector<tensor::BlockId> blocks = program.BlocksInOrder();
   const auto loops = program.LoopsAround(tensor::NodeRef::Block(blocks[1]));
@@ -35,16 +36,10 @@ tensor::Program RowByRow(const tensor::Workload& workload) {
   return program;
 }
 
-int64_t Count(const std::string& text, const std::string& part) {
-  int64_t count = 0;
-  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
-  return count;
-}
-
 TEST(HoistTest, WhatARowSharesIsComputedOnceForIt) {
-  const tensor::Program program = RowByRow(ScaledRows(false));
+  const tensor::Program program = SumsRowByRow(ScaledRows(false));
   const std::string ir = *codegen::EmitLlvmIr(program, codegen::HostTarget(), "f");
-  EXPECT_EQ(Count(ir, "fdiv"), 1) << ir;
+  EXPECT_EQ(CountOf(ir, "fdiv"), 1) << ir;
   ExpectMatchesInterpreter(program, RandomArguments(ScaledRows(false), 2), "row by row");
 }
 
@@ -53,12 +48,12 @@ TEST(HoistTest, SumsOfAllRowsBeforeAreReadRowByRow) {
   const std::vector<tensor::BlockId> blocks = program.BlocksInOrder();
   const auto loops = program.LoopsAround(tensor::NodeRef::Block(blocks[1]));
   ASSERT_TRUE(tensor::Vectorize(program, loops[1]).ok());
-  EXPECT_EQ(Count(*codegen::EmitLlvmIr(program, codegen::HostTarget(), "f"), "fdiv"), 1);
+  EXPECT_EQ(CountOf(*codegen::EmitLlvmIr(program, codegen::HostTarget(), "f"), "fdiv"), 1);
   ExpectMatchesInterpreter(program, RandomArguments(ScaledRows(false), 2), "all sums before");
 }
 
 TEST(HoistTest, WhatIsBehindAConditionStaysThere) {
-  ExpectMatchesInterpreter(RowByRow(ScaledRows(true)), RandomArguments(ScaledRows(true), 2),
+  ExpectMatchesInterpreter(SumsRowByRow(ScaledRows(true)), RandomArguments(ScaledRows(true), 2),
                            "guarded");
 }
 

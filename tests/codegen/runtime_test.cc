@@ -138,7 +138,7 @@ TEST_F(RuntimeTest, EachThreadBeginsWithItsOwnShare) {
     for (++s->arrived; s->arrived < 4;) std::this_thread::yield();
   };
   bayloom_parallel_for(42, body, &state);
-  EXPECT_THAT(state.first, testing::ElementsAre(0, 11, 22, 32));
+  EXPECT_THAT(state.first, ::testing::ElementsAre(0, 11, 22, 32));
 }
 
 TEST_F(RuntimeTest, SeveralLoopsRunEachIterationOnce) {
@@ -195,8 +195,8 @@ TEST_F(RuntimeTest, SeveralLoopsAreDividedEvenlyTogether) {
   const bayloom_loop loops[] = {{6, body, &states[0]}, {6, body, &states[1]}};
   bayloom_parallel_loops(2, loops);
   EXPECT_FALSE(states[0].alone || states[1].alone);
-  EXPECT_THAT(states[0].first, testing::ElementsAre(0, 2, 4, 5));
-  EXPECT_THAT(states[1].first, testing::ElementsAre(0, 1, 2, 4));
+  EXPECT_THAT(states[0].first, ::testing::ElementsAre(0, 2, 4, 5));
+  EXPECT_THAT(states[1].first, ::testing::ElementsAre(0, 1, 2, 4));
 }
 
 /// Kernels of up to three steps that note when each of their iterations runs.
@@ -256,7 +256,7 @@ TEST_F(RuntimeTest, OneThreadRunsKernelsOneAfterTheOther) {
   kernels.Run();
   EXPECT_TRUE(kernels.EachOnce());
   EXPECT_FALSE(kernels.early);
-  EXPECT_THAT(kernels.order, testing::ElementsAre(0, 1, 2));
+  EXPECT_THAT(kernels.order, ::testing::ElementsAre(0, 1, 2));
 }
 
 TEST_F(RuntimeTest, NestedLoopsRunInTheCallingThread) {

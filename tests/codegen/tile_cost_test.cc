@@ -12,7 +12,7 @@
 namespace bayloom::codegen {
 namespace {
 
-target::MachineModel Machine(double multiply_add, double latency, double load) {
+target::MachineModel MachineWith(double multiply_add, double latency, double load) {
   target::MachineModel machine;
   machine.multiply_add.alone = multiply_add;
   machine.multiply_add_latency = latency;
@@ -21,13 +21,13 @@ target::MachineModel Machine(double multiply_add, double latency, double load) {
 }
 
 TEST(TileRates, AreRatiosOfTheMachinesTimes) {
-  const TileRates rates = TileRates::Of(Machine(0.25e-9, 4e-9, 0.125e-9));
+  const TileRates rates = TileRates::Of(MachineWith(0.25e-9, 4e-9, 0.125e-9));
   EXPECT_EQ(rates.in_flight, 16);
   EXPECT_EQ(rates.load, 0.5);
 }
 
 TEST(TileRates, LeaveSomethingToDoWhileLoadsAreWaitedFor) {
-  EXPECT_EQ(TileRates::Of(Machine(0.25e-9, 1e-9, 0.25e-9)).in_flight, 8);
+  EXPECT_EQ(TileRates::Of(MachineWith(0.25e-9, 1e-9, 0.25e-9)).in_flight, 8);
 }
 
 TEST(TileRates, OfTheNominalMachineAreTwoUnitsOfFourCycles) {
@@ -37,16 +37,16 @@ TEST(TileRates, OfTheNominalMachineAreTwoUnitsOfFourCycles) {
 }
 
 TEST(TileRates, DoNotFollowNoise) {
-  const TileRates exact = TileRates::Of(Machine(0.25e-9, 3e-9, 0.25e-9));
+  const TileRates exact = TileRates::Of(MachineWith(0.25e-9, 3e-9, 0.25e-9));
   for (double noise : {0.97, 0.98, 1.02, 1.03}) {
-    const TileRates rates = TileRates::Of(Machine(0.25e-9, noise * 3e-9, noise * 0.25e-9));
+    const TileRates rates = TileRates::Of(MachineWith(0.25e-9, noise * 3e-9, noise * 0.25e-9));
     EXPECT_EQ(rates.in_flight, exact.in_flight);
     EXPECT_EQ(rates.load, exact.load);
   }
 }
 
 /// The tile of z[i, j] += x[i] * y[j], j in vectors, in so many registers.
-class OuterProduct : public testing::Test {
+class OuterProduct : public ::testing::Test {
  protected:
   OuterProduct() {
     const auto load = [&](const tensor::ExprNode* node, tensor::DigitId digit) {

@@ -15,7 +15,7 @@ namespace bayloom::testing {
 namespace {
 
 /// rows | reduction | columns, in vectors.
-tensor::Program Product(int64_t rows, int64_t columns, int64_t terms) {
+tensor::Program ProductByRows(int64_t rows, int64_t columns, int64_t terms) {
   tensor::Program program = tensor::Lower(tensor::MatmulWorkload(rows, columns, terms));
   const std::vector<tensor::LoopId> loops =
       program.LoopsAround(tensor::NodeRef::Block(program.BlocksInOrder().back()));
@@ -25,7 +25,7 @@ tensor::Program Product(int64_t rows, int64_t columns, int64_t terms) {
 }
 
 /// Lines that have both parts.
-size_t Count(const std::string& code, const std::string& part, const std::string& other) {
+size_t CountLines(const std::string& code, const std::string& part, const std::string& other) {
   std::istringstream lines(code);
   size_t count = 0;
   for (std::string line; std::getline(lines, line);) {
@@ -43,7 +43,7 @@ TEST(TileOrder, TilesOfAllColumnsComputeTheProduct) {
     const int64_t rows = 1 + random.UniformInt(8), terms = 1 + random.UniformInt(20);
     const int64_t columns = 1 + random.UniformInt(14 * lanes);
     const tensor::Workload workload = tensor::MatmulWorkload(rows, columns, terms);
-    const tensor::Program program = Product(rows, columns, terms);
+    const tensor::Program program = ProductByRows(rows, columns, terms);
     ExpectMatchesInterpreter(program, RandomArguments(workload, i), tensor::Print(program), target);
     if (HasFatalFailure()) return;
   }
@@ -54,11 +54,11 @@ TEST(TileOrder, TwoRowsShareTheRegistersOfALongRow) {
   target::Target target = codegen::HostTarget();
   if (target::VectorRegisters(target) < 32) GTEST_SKIP() << "two such rows need 28 registers";
   const int64_t lanes = target.vector_bytes / 4;
-  const std::string code = *codegen::EmitLlvmIr(Product(8, 13 * lanes - 11, 64), target, "f");
+  const std::string code = *codegen::EmitLlvmIr(ProductByRows(8, 13 * lanes - 11, 64), target, "f");
   const size_t loads =
-      Count(code, "load <", " x float>") + Count(code, "call", "@llvm.masked.load");
+      CountLines(code, "load <", " x float>") + CountLines(code, "call", "@llvm.masked.load");
   EXPECT_EQ(loads, 13u) << code;
-  EXPECT_EQ(Count(code, "call", "@llvm.fmuladd.v"), 2 * loads) << code;
+  EXPECT_EQ(CountLines(code, "call", "@llvm.fmuladd.v"), 2 * loads) << code;
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "bayloom/tensor/primitives.h"
 #include "bayloom/tensor/quantized_operators.h"
 #include "tests/codegen/compiled.h"
+#include "tests/count_of.h"
 #include "tests/execute.h"
 #include "tests/temporary_folder.h"
 #include "tests/tensor/workloads.h"
@@ -35,13 +36,13 @@ target::Target TileTarget() {
   return target;
 }
 
-struct ProductShape {
+struct TiledShape {
   DType a, b;
   int64_t m, n, k;
   int64_t rows, lanes, groups;  ///< of the inner loops
 };
 
-tensor::Workload ProductOf(const ProductShape& shape) {
+tensor::Workload ProductOf(const TiledShape& shape) {
   tensor::WorkloadBuilder builder("product");
   const tensor::Tensor x = builder.Input("x", {shape.m, shape.k}, shape.a);
   const tensor::Tensor w = builder.Constant("w", {shape.k, shape.n}, shape.b);
@@ -51,7 +52,7 @@ tensor::Workload ProductOf(const ProductShape& shape) {
 }
 
 /// The product in tiles, weights in the order in which they are read.
-tensor::Program TiledProduct(const ProductShape& shape) {
+tensor::Program TiledProduct(const TiledShape& shape) {
   tensor::Program program = tensor::Lower(ProductOf(shape));
   const std::vector<tensor::LoopId> loops =
       program.LoopsAround(tensor::NodeRef::Block(program.FindBlock("matmul")));
@@ -67,8 +68,8 @@ tensor::Program TiledProduct(const ProductShape& shape) {
 }
 
 /// Shapes of whole registers, of parts of them, and of several at a time.
-std::vector<ProductShape> Shapes() {
-  std::vector<ProductShape> shapes;
+std::vector<TiledShape> Shapes() {
+  std::vector<TiledShape> shapes;
   for (DType a : {DType::kInt8, DType::kUInt8}) {
     for (DType b : {DType::kInt8, DType::kUInt8}) {
       shapes.push_back({a, b, 32, 32, 128, 16, 16, 16});
@@ -83,7 +84,7 @@ std::vector<ProductShape> Shapes() {
   return shapes;
 }
 
-std::string NameOf(const ProductShape& s) {
+std::string NameOf(const TiledShape& s) {
   return tensor::ToString(s.a) + " " + tensor::ToString(s.b) + " " + std::to_string(s.m) + "x" +
          std::to_string(s.n) + "x" + std::to_string(s.k);
 }
@@ -94,7 +95,7 @@ std::string AssemblyFor(const tensor::Program& program, const target::Target& ta
 }
 
 TEST(TileProducts, AreInTileRegisters) {
-  for (const ProductShape& shape : Shapes()) {
+  for (const TiledShape& shape : Shapes()) {
     SCOPED_TRACE(NameOf(shape));
     const target::DotInstruction* instruction = target::TileInstructionFor(
         TileTarget(), tensor::ToString(shape.a), tensor::ToString(shape.b));
@@ -116,16 +117,8 @@ TEST(TileProducts, AreInTileRegisters) {
 TEST(TileProducts, KeepSeveralRegistersOfSums) {
   const std::string assembly = AssemblyFor(
       TiledProduct({DType::kUInt8, DType::kInt8, 32, 32, 256, 32, 32, 16}), TileTarget());
-  const auto count = [&](const std::string& name) {
-    int found = 0;
-    for (size_t at = assembly.find(name); at != std::string::npos;
-         at = assembly.find(name, at + 1)) {
-      ++found;
-    }
-    return found;
-  };
-  EXPECT_EQ(count("tdpbusd"), 4);
-  EXPECT_EQ(count("tilestored"), 4);
+  EXPECT_EQ(CountOf(assembly, "tdpbusd"), 4);
+  EXPECT_EQ(CountOf(assembly, "tilestored"), 4);
 }
 
 TEST(TileProducts, AreNamedTargetsToo) {
@@ -180,7 +173,7 @@ TEST(TileProducts, ComputeTheProductByLoopsInTheirPlace) {
     GTEST_SKIP() << kCompiler << " (Debian package llvm-19) is not installed";
   }
   const TemporaryFolder folder;
-  for (const ProductShape& shape : Shapes()) {
+  for (const TiledShape& shape : Shapes()) {
     SCOPED_TRACE(NameOf(shape));
     const tensor::Program program = TiledProduct(shape);
     const Result<std::string> ir = codegen::EmitLlvmIr(program, TileTarget(), "kernel");

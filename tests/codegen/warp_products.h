@@ -6,13 +6,13 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "bayloom/codegen/gpu/ptx.h"
 #include "bayloom/sketch/gpu/gpu_spaces.h"
 #include "tests/codegen/gpu_run.h"
+#include "tests/effort.h"
 #include "tests/tensor/workloads.h"
 
 namespace bayloom::testing {
@@ -20,12 +20,6 @@ namespace bayloom::testing {
 using tensor::DType;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-/// BAYLOOM_FUZZ=n makes the tests n times as long.
-inline int Effort() {
-  const char* text = std::getenv("BAYLOOM_FUZZ");
-  return text == nullptr ? 1 : std::max(1, std::atoi(text));
-}
 
 struct ProductShape {
   int64_t m, n, k;

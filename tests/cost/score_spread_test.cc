@@ -47,7 +47,7 @@ std::vector<int> ByAllDistances(std::vector<double> items, std::vector<double> a
 }
 
 /// Numbers on a coarse grid meet each other and anchors, and tie in distance.
-std::vector<double> RandomScores(base::RandomStream& random, int count, bool coarse) {
+std::vector<double> SampledScores(base::RandomStream& random, int count, bool coarse) {
   std::vector<double> scores(count);
   for (double& score : scores) {
     score = coarse ? static_cast<double>(random.UniformInt(17)) / 16 : 1.1 * random.Uniform() - 0.1;
@@ -59,8 +59,8 @@ TEST(SpreadScores, ChoosesWhatAllDistancesChoose) {
   base::RandomStream random(1);
   for (int round = 0; round < 600; ++round) {
     const bool coarse = round % 2 == 0;
-    const auto items = RandomScores(random, static_cast<int>(random.UniformInt(60)), coarse);
-    const auto anchors = RandomScores(random, static_cast<int>(random.UniformInt(12)), coarse);
+    const auto items = SampledScores(random, static_cast<int>(random.UniformInt(60)), coarse);
+    const auto anchors = SampledScores(random, static_cast<int>(random.UniformInt(12)), coarse);
     const int count = static_cast<int>(random.UniformInt(70));
     for (const ScoreDistance distance : {ScoreDistance::kPlain, ScoreDistance::kWeighted}) {
       ASSERT_EQ(SpreadScores(items, anchors, count, distance),

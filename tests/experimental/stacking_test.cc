@@ -15,17 +15,7 @@ namespace {
 
 using Eigen::VectorXd;
 
-const model::ColumnGroups kGroups = {0, 1};
-
-double Waves(const Eigen::RowVectorXd& x) { return std::sin(7 * x(0)) + std::cos(5 * x(1)); }
-double OtherWaves(const Eigen::RowVectorXd& x) { return 5 + 2 * Waves(x) + 0.3 * x(1); }
-
-model::TaskObservations Observe(int rows, double (*function)(const Eigen::RowVectorXd&),
-                                base::RandomStream& random) {
-  model::TaskObservations task{model::UniformRows(rows, 2, random), {}};
-  task.values = model::Evaluate(task.rows, function);
-  return task;
-}
+double OtherWaves(const Eigen::RowVectorXd& x) { return 5 + 2 * model::Waves(x) + 0.3 * x(1); }
 
 double Error(const model::Surrogate& model, const model::RowMatrix& queries) {
   VectorXd mean, variance;
@@ -40,12 +30,12 @@ double Error(const model::Surrogate& model, const model::RowMatrix& queries) {
 
 TEST(Stacking, BeginsWhereEarlierTasksEnd) {
   base::RandomStream random(1);
-  const model::TaskObservations first = Observe(40, Waves, random),
-                                second = Observe(40, Waves, random);
-  const model::TaskObservations few = Observe(8, OtherWaves, random);
+  const model::TaskObservations first = model::Observe(40, model::Waves, random),
+                                second = model::Observe(40, model::Waves, random);
+  const model::TaskObservations few = model::Observe(8, OtherWaves, random);
   const model::RowMatrix queries = model::UniformRows(200, 2, random);
-  StackedSurrogate stacked(kGroups, {first, second});
-  model::GaussianProcess alone(kGroups);
+  StackedSurrogate stacked(model::kTwoGroups, {first, second});
+  model::GaussianProcess alone(model::kTwoGroups);
   stacked.Fit(few.rows, few.values, random);
   alone.Fit(few.rows, few.values, random);
   EXPECT_LT(Error(stacked, queries), 0.5 * Error(alone, queries));
@@ -53,12 +43,12 @@ TEST(Stacking, BeginsWhereEarlierTasksEnd) {
 
 TEST(Stacking, WithoutEarlierTasksIsAPlainGaussianProcess) {
   base::RandomStream random(2);
-  const model::TaskObservations task = Observe(30, OtherWaves, random);
+  const model::TaskObservations task = model::Observe(30, OtherWaves, random);
   const model::RowMatrix queries = model::UniformRows(20, 2, random);
   model::GaussianProcessOptions options;
   options.scale = model::ObjectiveScale::kLinear;
-  StackedSurrogate stacked(kGroups, {}, options);
-  model::GaussianProcess plain(kGroups, options);
+  StackedSurrogate stacked(model::kTwoGroups, {}, options);
+  model::GaussianProcess plain(model::kTwoGroups, options);
   base::RandomStream a(3), b(3);
   stacked.Fit(task.rows, task.values, a);
   plain.Fit(task.rows, task.values, b);
@@ -71,11 +61,11 @@ TEST(Stacking, WithoutEarlierTasksIsAPlainGaussianProcess) {
 
 TEST(Stacking, LearnsFromWhatIsAdded) {
   base::RandomStream random(4);
-  const model::TaskObservations earlier = Observe(30, Waves, random),
-                                few = Observe(5, OtherWaves, random);
-  const model::TaskObservations more = Observe(40, OtherWaves, random);
+  const model::TaskObservations earlier = model::Observe(30, model::Waves, random),
+                                few = model::Observe(5, OtherWaves, random);
+  const model::TaskObservations more = model::Observe(40, OtherWaves, random);
   const model::RowMatrix queries = model::UniformRows(100, 2, random);
-  StackedSurrogate stacked(kGroups, {earlier});
+  StackedSurrogate stacked(model::kTwoGroups, {earlier});
   stacked.Fit(few.rows, few.values, random);
   const auto copy = stacked.Clone();
   const double before = Error(stacked, queries);
@@ -91,7 +81,7 @@ TEST(Stacking, TakesValuesOfAnyMagnitude) {
     SCOPED_TRACE(values.name);
     model::ExpectFinitePredictions(
         [](std::vector<model::TaskObservations> earlier) {
-          return std::make_unique<StackedSurrogate>(kGroups, std::move(earlier));
+          return std::make_unique<StackedSurrogate>(model::kTwoGroups, std::move(earlier));
         },
         values);
   }

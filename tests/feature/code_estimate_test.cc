@@ -10,6 +10,7 @@
 #include "bayloom/target/named_target.h"
 #include "bayloom/tensor/operators.h"
 #include "bayloom/tensor/primitives.h"
+#include "tests/feature/loops_of.h"
 #include "tests/tensor/workloads.h"
 
 namespace bayloom::feature {
@@ -21,10 +22,8 @@ target::Target OneCore() {
   return target;
 }
 
-double EstimateOf(const tensor::Program& program) { return EstimateCodeTime(program, OneCore()); }
-
-std::vector<tensor::LoopId> LoopsOf(const tensor::Program& program, const std::string& block) {
-  return program.LoopsAround(tensor::NodeRef::Block(program.FindBlock(block)));
+double CodeEstimateOf(const tensor::Program& program) {
+  return EstimateCodeTime(program, OneCore());
 }
 
 /// Rows of numbers, summed up.
@@ -51,7 +50,7 @@ tensor::Program Copied(bool transposed) {
 
 TEST(CodeEstimateTest, IsPositiveAndFiniteForAllKindsOfPrograms) {
   for (const auto& [name, workload] : bayloom::testing::Catalogue()) {
-    const double seconds = EstimateOf(tensor::Lower(workload));
+    const double seconds = CodeEstimateOf(tensor::Lower(workload));
     EXPECT_GT(seconds, 0) << name;
     EXPECT_LT(seconds, 1) << name;
   }
@@ -62,13 +61,13 @@ TEST(CodeEstimateTest, SumsHideTheLatencyInSeveralRegisters) {
   const tensor::Program alone = tensor::Lower(RowSums(false));
   tensor::Program parallel = alone;  // a job sums up one row
   EXPECT_TRUE(tensor::Parallelize(parallel, LoopsOf(parallel, "sum")[0]));
-  EXPECT_LT(EstimateOf(alone), 0.95 * EstimateOf(parallel));
-  EXPECT_GT(EstimateOf(alone), 0.5 * EstimateOf(parallel));
+  EXPECT_LT(CodeEstimateOf(alone), 0.95 * CodeEstimateOf(parallel));
+  EXPECT_GT(CodeEstimateOf(alone), 0.5 * CodeEstimateOf(parallel));
 }
 
 TEST(CodeEstimateTest, WhatDoesNotChangeAlongASumIsComputedOnce) {
-  const double divided = EstimateOf(tensor::Lower(RowSums(true)));
-  EXPECT_LT(divided, EstimateOf(tensor::Lower(RowSums(false))) +
+  const double divided = CodeEstimateOf(tensor::Lower(RowSums(true)));
+  EXPECT_LT(divided, CodeEstimateOf(tensor::Lower(RowSums(false))) +
                          512 * 64 * target::MachineOf(OneCore()).division / 4);
 }
 
@@ -81,7 +80,7 @@ TEST(CodeEstimateTest, SumsAlongMemoryAreFoldedInLanes) {
                           [&](auto s, auto r) { return x(s[0], r[0] * tensor::Expr(step)); });
         }));
   };
-  EXPECT_LT(2 * EstimateOf(sums(1)), EstimateOf(sums(2)));
+  EXPECT_LT(2 * CodeEstimateOf(sums(1)), CodeEstimateOf(sums(2)));
 }
 
 /// Where the loop around the vectorized one runs along what is read, blocks are transposed in
@@ -93,7 +92,7 @@ TEST(CodeEstimateTest, BlocksAreTransposedInRegisters) {
     if (across) {
       EXPECT_TRUE(tensor::Reorder(program, std::vector<tensor::LoopId>{loops[1], loops[0]}));
     }
-    return EstimateOf(program);
+    return CodeEstimateOf(program);
   };
   EXPECT_LT(1.5 * copied(true), copied(false));
 }
@@ -148,7 +147,7 @@ tensor::Program ReadAcross(bool held_for_one) {
 }
 
 TEST(CodeEstimateTest, BuffersLieInMemoryAsTheyAreHeld) {
-  EXPECT_LT(EstimateOf(ReadAcross(true)), 0.3 * EstimateOf(ReadAcross(false)));
+  EXPECT_LT(CodeEstimateOf(ReadAcross(true)), 0.3 * CodeEstimateOf(ReadAcross(false)));
 }
 
 /// z[i, j] += x[i, k] y[k, j] with all rows inside of k, or around it: generated code puts k inside
@@ -187,7 +186,7 @@ TEST(CodeEstimateTest, WindowsThatOverlapShareWhatIsLoaded) {
 }
 
 TEST(CodeEstimateTest, GatheredElementsCostMoreThanRegisters) {
-  EXPECT_GT(EstimateOf(Copied(true)), 2 * EstimateOf(Copied(false)));
+  EXPECT_GT(CodeEstimateOf(Copied(true)), 2 * CodeEstimateOf(Copied(false)));
 }
 
 /// 64 x 64 sums of 64 products of bytes, with or without a loop for an instruction.

@@ -27,8 +27,8 @@ using Loops = std::vector<tensor::LoopId>;
 
 target::GpuMachine Gpu(int capability = 90) { return *target::TypicalGpu(capability); }
 
-GpuKernelEstimate EstimateOf(const tensor::Program& program,
-                             const target::GpuMachine& gpu = Gpu()) {
+GpuKernelEstimate GpuEstimateOf(const tensor::Program& program,
+                                const target::GpuMachine& gpu = Gpu()) {
   const std::vector<GpuKernelEstimate> kernels = EstimateGpuKernels(program, gpu);
   EXPECT_EQ(kernels.size(), 1U);
   return kernels.at(0);
@@ -59,7 +59,7 @@ struct Tiles {
   bool rows_fastest = false;  ///< neighbouring threads have neighbouring rows
 };
 
-tensor::Program Product(int64_t size, const Tiles& t) {
+tensor::Program TiledProduct(int64_t size, const Tiles& t) {
   tensor::Schedule schedule(tensor::MatmulWorkload(size, size, size), 1);
   const tensor::BlockVar block =
       *schedule.GetBlock(schedule.program().blocks[schedule.program().BlocksInOrder()[0]].name);
@@ -98,7 +98,7 @@ tensor::Program Product(int64_t size, const Tiles& t) {
 
 double TeraflopsOf(int64_t size, const Tiles& tiles, const target::GpuMachine& gpu) {
   const auto n = static_cast<double>(size);
-  return 2 * n * n * n / EstimateOf(Product(size, tiles), gpu).seconds / 1e12;
+  return 2 * n * n * n / GpuEstimateOf(TiledProduct(size, tiles), gpu).seconds / 1e12;
 }
 
 constexpr Tiles kNaive{32, 32, 1, 1, 1, false, true};
@@ -107,10 +107,10 @@ constexpr Tiles kStaged{32, 32, 1, 1, 32};
 constexpr Tiles kRows{64, 64, 8, 1, 8};
 constexpr Tiles kSquares{128, 128, 8, 8, 8};
 
-std::vector<tensor::Program> AllKinds() {
+std::vector<tensor::Program> GpuPrograms() {
   std::vector<tensor::Program> programs = {Copy(512, 512, true), Copy(512, 512, false)};
   for (const Tiles& tiles : {kNaive, kCoalesced, kStaged, kRows, kSquares}) {
-    programs.push_back(Product(512, tiles));
+    programs.push_back(TiledProduct(512, tiles));
   }
   return programs;
 }
@@ -129,7 +129,7 @@ TEST(GpuEstimateTest, AFasterGpuIsNeverSlower) {
   add([](target::GpuMachine& g) { g.shared_latency /= 2; });
   add([](target::GpuMachine& g) { g.l2_latency /= 2; });
   add([](target::GpuMachine& g) { g.launch_seconds /= 2; });
-  for (const tensor::Program& program : AllKinds()) {
+  for (const tensor::Program& program : GpuPrograms()) {
     const double seconds = EstimateGpuTime(program, gpu);
     for (const target::GpuMachine& other : faster) {
       EXPECT_LE(EstimateGpuTime(program, other), seconds) << tensor::Print(program);
@@ -139,20 +139,20 @@ TEST(GpuEstimateTest, AFasterGpuIsNeverSlower) {
 
 TEST(GpuEstimateTest, CoalescedIsNeverSlower) {
   for (const int64_t columns : {32, 256, 4096}) {
-    const GpuKernelEstimate along = EstimateOf(Copy(4096, columns, true));
-    const GpuKernelEstimate across = EstimateOf(Copy(4096, columns, false));
+    const GpuKernelEstimate along = GpuEstimateOf(Copy(4096, columns, true));
+    const GpuKernelEstimate across = GpuEstimateOf(Copy(4096, columns, false));
     EXPECT_LT(along.seconds, across.seconds) << columns;
     EXPECT_LT(along.cache, across.cache) << columns;
   }
-  EXPECT_GT(EstimateOf(Copy(4096, 4096, false)).seconds,
-            2 * EstimateOf(Copy(4096, 4096, true)).seconds);
-  EXPECT_LT(EstimateOf(Product(1024, kCoalesced)).seconds,
-            EstimateOf(Product(1024, kNaive)).seconds);
+  EXPECT_GT(GpuEstimateOf(Copy(4096, 4096, false)).seconds,
+            2 * GpuEstimateOf(Copy(4096, 4096, true)).seconds);
+  EXPECT_LT(GpuEstimateOf(TiledProduct(1024, kCoalesced)).seconds,
+            GpuEstimateOf(TiledProduct(1024, kNaive)).seconds);
 }
 
 /// Each thread reads one element and writes one: 2 x 64 MiB, of which 50 MiB stay in the cache.
 TEST(GpuEstimateTest, ALargeCopyTakesAsLongAsItsBytes) {
-  const GpuKernelEstimate copy = EstimateOf(Copy(4096, 4096, true));
+  const GpuKernelEstimate copy = GpuEstimateOf(Copy(4096, 4096, true));
   EXPECT_DOUBLE_EQ(copy.l2_bytes, 2.0 * 4096 * 4096 * 4);
   EXPECT_DOUBLE_EQ(copy.memory_bytes, 2.0 * 4096 * 4096 * 4 - (50 << 20));
   EXPECT_GE(copy.seconds, copy.memory);
@@ -171,7 +171,7 @@ TEST(GpuEstimateTest, ReadsOfRowsThatDataNameAreNoMoreThanThereAre) {
       tensor::Fuse(program, program.LoopsAround(tensor::NodeRef::Block(program.FindBlock("rows"))));
   ASSERT_TRUE(fused);
   ASSERT_TRUE(tensor::Bind(program, *fused, LoopKind::kGridThread, 128));
-  EXPECT_EQ(EstimateOf(program).memory_bytes, 0);
+  EXPECT_EQ(GpuEstimateOf(program).memory_bytes, 0);
 }
 
 /// Strides between a thread's sums are no registers.
@@ -189,19 +189,19 @@ TEST(GpuEstimateTest, SumsThatAreApartTakeNoMoreRegisters) {
       decisions[steps[i]] = tensor::Decision{{0}};
     const auto candidate = spaces.Replay(0, trace.WithDecisions(decisions), base::RandomStream(1));
     EXPECT_TRUE(candidate) << candidate.error().message;
-    return EstimateOf(candidate->program).registers;
+    return GpuEstimateOf(candidate->program).registers;
   };
   EXPECT_LE(registers({8, 2, 16, 4}, {8, 2, 16, 4}), registers({8, 1, 16, 8}, {8, 1, 16, 8}));
 }
 
 TEST(GpuEstimateTest, OccupancyFollowsFromThreadsRegistersAndSharedMemory) {
-  const tensor::Program program = Product(1024, kSquares);
+  const tensor::Program program = TiledProduct(1024, kSquares);
   const auto resident = [&](int registers) {
     const KernelRegisters known[] = {{registers, 0}};
     return EstimateGpuKernels(program, Gpu(), known)[0].resident;
   };
-  EXPECT_EQ(EstimateOf(program).threads, 256);
-  EXPECT_EQ(EstimateOf(program).shared_bytes, 2 * 128 * 8 * 4);
+  EXPECT_EQ(GpuEstimateOf(program).threads, 256);
+  EXPECT_EQ(GpuEstimateOf(program).shared_bytes, 2 * 128 * 8 * 4);
   // 65,536 registers, dealt to warps of 32 threads 256 at a time.
   EXPECT_EQ(resident(32), 8);
   EXPECT_EQ(resident(33), 6);
@@ -209,12 +209,12 @@ TEST(GpuEstimateTest, OccupancyFollowsFromThreadsRegistersAndSharedMemory) {
   EXPECT_EQ(resident(129), 1);
   target::GpuMachine little = Gpu();
   little.shared_bytes = 20 << 10;
-  EXPECT_EQ(EstimateOf(program, little).resident, 2);
-  EXPECT_DOUBLE_EQ(EstimateOf(program, little).occupancy, 0.25);
+  EXPECT_EQ(GpuEstimateOf(program, little).resident, 2);
+  EXPECT_DOUBLE_EQ(GpuEstimateOf(program, little).occupancy, 0.25);
 }
 
 TEST(GpuEstimateTest, SpillsAndRegistersAreNeverFaster) {
-  for (const tensor::Program& program : {Product(1024, kSquares), Product(1024, kRows)}) {
+  for (const tensor::Program& program : {TiledProduct(1024, kSquares), TiledProduct(1024, kRows)}) {
     double before = 0;
     for (const double spilled : {0.0, 8.0, 64.0, 512.0}) {
       const KernelRegisters known[] = {{128, spilled}};
@@ -228,18 +228,20 @@ TEST(GpuEstimateTest, SpillsAndRegistersAreNeverFaster) {
 
 /// A column of 32 threads in a row of 32 words: all of them want one bank.
 TEST(GpuEstimateTest, BankConflictsCost) {
-  const GpuKernelEstimate along = EstimateOf(Product(1024, kStaged));
+  const GpuKernelEstimate along = GpuEstimateOf(TiledProduct(1024, kStaged));
   Tiles across = kStaged;
   across.rows_fastest = true;
-  const GpuKernelEstimate conflicts = EstimateOf(Product(1024, across));
+  const GpuKernelEstimate conflicts = GpuEstimateOf(TiledProduct(1024, across));
   EXPECT_GT(conflicts.shared, 8 * along.shared);
   EXPECT_GT(conflicts.seconds, 2 * along.seconds);
 }
 
 TEST(GpuEstimateTest, FewBlocksLeaveMultiprocessorsIdle) {
   const Tiles large{128, 128, 8, 8, 8}, small{32, 32, 4, 4, 8};
-  EXPECT_GT(EstimateOf(Product(256, large)).seconds, EstimateOf(Product(256, small)).seconds);
-  EXPECT_LT(EstimateOf(Product(4096, large)).seconds, EstimateOf(Product(4096, small)).seconds);
+  EXPECT_GT(GpuEstimateOf(TiledProduct(256, large)).seconds,
+            GpuEstimateOf(TiledProduct(256, small)).seconds);
+  EXPECT_LT(GpuEstimateOf(TiledProduct(4096, large)).seconds,
+            GpuEstimateOf(TiledProduct(4096, small)).seconds);
 }
 
 TEST(GpuEstimateTest, NothingIsFasterThanItsLaunchAndItsArithmetic) {
@@ -247,7 +249,7 @@ TEST(GpuEstimateTest, NothingIsFasterThanItsLaunchAndItsArithmetic) {
     const target::GpuMachine gpu = Gpu(capability);
     const double peak = 2.0 * gpu.multiply_adds * gpu.multiprocessors * gpu.clock_hertz;
     for (const int64_t size : {256, 1024}) {
-      const double seconds = EstimateOf(Product(size, kSquares), gpu).seconds;
+      const double seconds = GpuEstimateOf(TiledProduct(size, kSquares), gpu).seconds;
       const auto n = static_cast<double>(size);
       EXPECT_GE(seconds, 2 * n * n * n / peak + gpu.launch_seconds) << capability;
     }
@@ -360,7 +362,7 @@ TEST(GpuEstimateTest, MoreStagesNeverRaiseTheOccupancy) {
           const auto wish = block.annotations.find(tensor::kAsyncStages);
           if (wish != block.annotations.end()) wish->second = stages;
         }
-        const GpuKernelEstimate estimate = EstimateOf(program);
+        const GpuKernelEstimate estimate = GpuEstimateOf(program);
         EXPECT_LE(estimate.occupancy, before) << tensor::Print(program);
         if (stages == 1) first_bytes = estimate.shared_bytes;
         EXPECT_LE(estimate.shared_bytes, static_cast<double>(stages) * first_bytes);
@@ -385,7 +387,7 @@ TEST(GpuFeaturesTest, GridsAreBlocksAndThreads) {
 
 TEST(GpuEstimateTest, TargetsOfGpusHaveIt) {
   const target::Target target = *target::GpuTarget("sm_90");
-  const tensor::Program program = Product(512, kSquares);
+  const tensor::Program program = TiledProduct(512, kSquares);
   EXPECT_DOUBLE_EQ(EstimateTime(program, target), EstimateGpuTime(program, Gpu(90)));
   target::Target half = target;
   target::GpuMachine machine = Gpu(90);

@@ -12,6 +12,7 @@
 
 #include "bayloom/tensor/operators.h"
 #include "bayloom/tensor/primitives.h"
+#include "tests/feature/loops_of.h"
 
 namespace bayloom::feature {
 namespace {
@@ -28,10 +29,6 @@ tensor::Program Matmul(int64_t m = 8, int64_t n = 16, int64_t k = 4) {
 }
 
 constexpr tensor::BufferId kW = 1;  // in Matmul()
-
-std::vector<tensor::LoopId> LoopsOf(const tensor::Program& program, const std::string& block) {
-  return program.LoopsAround(tensor::NodeRef::Block(program.FindBlock(block)));
-}
 
 /// Expects the 18 columns of one described buffer, given unslogged and by name.
 struct ExpectedBuffer {

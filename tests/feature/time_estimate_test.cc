@@ -12,13 +12,15 @@
 namespace bayloom::feature {
 namespace {
 
-constexpr int64_t kSize = 512;
+constexpr int64_t kProductSize = 512;
 
 tensor::Workload Product() {
   tensor::WorkloadBuilder b("matmul");
-  tensor::Tensor x = b.Input("x", {kSize, kSize}), y = b.Input("y", {kSize, kSize});
-  tensor::Tensor z = b.Reduce("z", {kSize, kSize}, {{"k", kSize}}, tensor::Reduction::kSum,
-                              [&](auto s, auto r) { return x(s[0], r[0]) * y(r[0], s[1]); });
+  tensor::Tensor x = b.Input("x", {kProductSize, kProductSize}),
+                 y = b.Input("y", {kProductSize, kProductSize});
+  tensor::Tensor z =
+      b.Reduce("z", {kProductSize, kProductSize}, {{"k", kProductSize}}, tensor::Reduction::kSum,
+               [&](auto s, auto r) { return x(s[0], r[0]) * y(r[0], s[1]); });
   return b.Build({z});
 }
 
@@ -28,7 +30,7 @@ target::Target FourCores() {
   return target;
 }
 
-double EstimateOf(const tensor::Program& program) {
+double TimeEstimateOf(const tensor::Program& program) {
   return EstimateTime(program, target::NominalMachine(FourCores()));
 }
 
@@ -37,7 +39,7 @@ tensor::Program Tiled(int64_t tile) {
   tensor::Program tiled = tensor::Lower(Product());
   const std::vector<tensor::LoopId> loops =
       tiled.LoopsAround(tensor::NodeRef::Block(tiled.FindBlock("z")));
-  const std::vector<int64_t> tiles = {kSize / tile, tile};
+  const std::vector<int64_t> tiles = {kProductSize / tile, tile};
   const std::vector<tensor::LoopId> i = *tensor::Split(tiled, loops[0], tiles);
   const std::vector<tensor::LoopId> j = *tensor::Split(tiled, loops[1], tiles);
   const std::vector<tensor::LoopId> k = *tensor::Split(tiled, loops[2], tiles);
@@ -51,7 +53,7 @@ tensor::Program Vectorized(int64_t lanes) {
   const std::vector<tensor::LoopId> loops =
       program.LoopsAround(tensor::NodeRef::Block(program.FindBlock("z")));
   const std::vector<tensor::LoopId> parts =
-      *tensor::Split(program, loops[1], std::vector<int64_t>{kSize / lanes, lanes});
+      *tensor::Split(program, loops[1], std::vector<int64_t>{kProductSize / lanes, lanes});
   EXPECT_TRUE(tensor::Reorder(program, std::vector<tensor::LoopId>{loops[2], parts[1]}));
   EXPECT_TRUE(tensor::Vectorize(program, parts[1]));
   return program;
@@ -61,12 +63,12 @@ tensor::Program InParallel(int64_t jobs) {
   tensor::Program program = tensor::Lower(Product());
   const tensor::LoopId i = program.LoopsAround(tensor::NodeRef::Block(program.FindBlock("z")))[0];
   const std::vector<tensor::LoopId> parts =
-      *tensor::Split(program, i, std::vector<int64_t>{jobs, kSize / jobs});
+      *tensor::Split(program, i, std::vector<int64_t>{jobs, kProductSize / jobs});
   EXPECT_TRUE(tensor::Parallelize(program, parts[0]));
   return program;
 }
 
-std::vector<tensor::Program> AllKinds() {
+std::vector<tensor::Program> CpuPrograms() {
   return {tensor::Lower(Product()), Tiled(16),     Tiled(64),     Tiled(256), Vectorized(8),
           Vectorized(64),           InParallel(4), InParallel(64)};
 }
@@ -81,20 +83,20 @@ target::MachineModel WholeMachine() {
 }
 
 TEST(TimeEstimateTest, FullVectorsAreFasterThanPartsOfThem) {
-  const auto vectorized = [](int64_t lanes) { return EstimateOf(Vectorized(lanes)); };
+  const auto vectorized = [](int64_t lanes) { return TimeEstimateOf(Vectorized(lanes)); };
   EXPECT_LT(vectorized(8), 0.6 * vectorized(4));
   EXPECT_LT(vectorized(4), 0.6 * vectorized(2));
 }
 
 TEST(TimeEstimateTest, JobsThatDivideEvenlyAmongCoresAreFastest) {
-  const auto parallel = [](int64_t jobs) { return EstimateOf(InParallel(jobs)); };
-  EXPECT_NEAR(parallel(4) / EstimateOf(tensor::Lower(Product())), 0.25, 0.01);
+  const auto parallel = [](int64_t jobs) { return TimeEstimateOf(InParallel(jobs)); };
+  EXPECT_NEAR(parallel(4) / TimeEstimateOf(tensor::Lower(Product())), 0.25, 0.01);
   EXPECT_NEAR(parallel(2) / parallel(4), 2, 0.02);
   EXPECT_LT(parallel(4), parallel(512));
 }
 
 TEST(TimeEstimateTest, TilesThatFitIntoCachesAreFaster) {
-  EXPECT_LT(EstimateOf(Tiled(64)), EstimateOf(tensor::Lower(Product())));
+  EXPECT_LT(TimeEstimateOf(Tiled(64)), TimeEstimateOf(tensor::Lower(Product())));
 }
 
 /// The estimate follows the machine: see the header.
@@ -112,7 +114,7 @@ TEST(TimeEstimateTest, AFasterMachineIsNeverSlower) {
   add([](target::MachineModel& m) { m.vector_bytes *= 2; });
   add([](target::MachineModel& m) { m.fork_join /= 2; });
   add([](target::MachineModel& m) { m.job /= 2; });
-  for (const tensor::Program& program : AllKinds()) {
+  for (const tensor::Program& program : CpuPrograms()) {
     const double seconds = EstimateTime(program, machine);
     for (const target::MachineModel& other : faster)
       EXPECT_LE(EstimateTime(program, other), seconds);

@@ -108,18 +108,18 @@ Graph QuantizedNetwork() {
 }
 
 Graph RecurrentNetwork() {
-  constexpr int64_t kHidden = 16, kInputs = 6;
+  constexpr int64_t kHiddenSize = 16, kInputSize = 6;
   const auto random = [](std::vector<int64_t> shape, uint64_t seed) {
     HostTensor tensor = RandomTensor(std::move(shape), seed);
     for (int64_t i = 0; i < tensor.ElementCount(); ++i) tensor.Set(i, 0.3 * tensor.Get(i));
     return tensor;
   };
   ModelWriter writer;
-  const std::string x = writer.Input(DType::kFloat32, {5, 2, kInputs});
-  const std::string w = writer.Constant(random({1, 4 * kHidden, kInputs}, 1));
-  const std::string r = writer.Constant(random({1, 4 * kHidden, kHidden}, 2));
+  const std::string x = writer.Input(DType::kFloat32, {5, 2, kInputSize});
+  const std::string w = writer.Constant(random({1, 4 * kHiddenSize, kInputSize}, 1));
+  const std::string r = writer.Constant(random({1, 4 * kHiddenSize, kHiddenSize}, 2));
   for (const std::string& output :
-       writer.Node("LSTM", {x, w, r}, {{"hidden_size", kHidden}}, "", 3)) {
+       writer.Node("LSTM", {x, w, r}, {{"hidden_size", kHiddenSize}}, "", 3)) {
     writer.Output(output);
   }
   return writer.Import();

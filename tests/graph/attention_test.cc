@@ -18,7 +18,7 @@ namespace {
 using tensor::DType;
 using tensor::HostTensor;
 
-class AttentionTest : public testing::Test {
+class AttentionTest : public ::testing::Test {
  protected:
   HostTensor q_ = RandomTensor({2, 6, 4, 8}, 1), k_ = RandomTensor({2, 3, 5, 8}, 2);
   HostTensor v_ = RandomTensor({2, 3, 5, 7}, 3);

@@ -28,7 +28,7 @@ void ExpectConformance(const GraphEvaluator& evaluate) {
     EXPECT_EQ(result.reason.find('\n'), std::string::npos) << result.test;
     passed += result.verdict == ConformanceVerdict::kPassed;
   }
-  testing::Test::RecordProperty("passed", passed);
+  ::testing::Test::RecordProperty("passed", passed);
   EXPECT_GE(passed, 878);
 }
 

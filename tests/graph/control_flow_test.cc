@@ -6,27 +6,15 @@
 
 #include "bayloom/graph/internal/evaluate.h"
 #include "bayloom/graph/passes/passes.h"
+#include "tests/graph/host_tensors.h"
 #include "tests/graph/pass_checks.h"
 #include "tests/graph/text_models.h"
 
 namespace bayloom::graph {
 namespace {
 
-tensor::HostTensor Tensor(tensor::DType dtype, std::vector<int64_t> shape,
-                          const std::vector<double>& values) {
-  tensor::HostTensor tensor = tensor::HostTensor::Zeros(dtype, std::move(shape));
-  for (size_t i = 0; i < values.size(); ++i) tensor.Set(static_cast<int64_t>(i), values[i]);
-  return tensor;
-}
-tensor::HostTensor Floats(const std::vector<double>& values) {
-  return Tensor(tensor::DType::kFloat32, {std::ssize(values)}, values);
-}
-tensor::HostTensor Bool(bool value) { return Tensor(tensor::DType::kBool, {}, {value ? 1.0 : 0}); }
-
-std::vector<double> Values(const tensor::HostTensor& tensor) {
-  std::vector<double> values;
-  for (int64_t i = 0; i < tensor.ElementCount(); ++i) values.push_back(tensor.Get(i));
-  return values;
+tensor::HostTensor Bool(bool value) {
+  return TensorOf(tensor::DType::kBool, {}, {value ? 1.0 : 0});
 }
 
 /// The first output, interpreted as it is imported, and compiled; both have to agree.
@@ -38,7 +26,7 @@ std::vector<double> OutputOf(const Graph& graph, const std::vector<tensor::HostT
   return expected;
 }
 
-std::string RefusalOf(const std::string& graph, int opset = 14) {
+std::string RefusalOfText(const std::string& graph, int opset = 14) {
   try {
     ImportText(graph, opset);
   } catch (const InputError& error) {
@@ -61,14 +49,15 @@ TEST(If, TakesTheBranchOfAKnownCondition) {
     options.frozen_inputs["c"] = std::make_shared<const tensor::HostTensor>(Bool(condition));
     const Graph graph = ImportText(text, 14, options);
     EXPECT_EQ(graph.nodes.size(), 1u);
-    EXPECT_EQ(OutputOf(graph, {Floats({1, -3})}), condition ? (Doubles{2, -6}) : (Doubles{-1, 3}));
+    EXPECT_EQ(OutputOf(graph, {FloatVector({1, -3})}),
+              condition ? (Doubles{2, -6}) : (Doubles{-1, 3}));
   }
 }
 
 TEST(If, SelectsByAConditionKnownAtRunTime) {
   const Graph graph = ImportText(fmt::format(kTwoBranches, "[2]", "q = Neg (x)"));
-  EXPECT_EQ(OutputOf(graph, {Bool(true), Floats({1, -3})}), (Doubles{2, -6}));
-  EXPECT_EQ(OutputOf(graph, {Bool(false), Floats({1, -3})}), (Doubles{-1, 3}));
+  EXPECT_EQ(OutputOf(graph, {Bool(true), FloatVector({1, -3})}), (Doubles{2, -6}));
+  EXPECT_EQ(OutputOf(graph, {Bool(false), FloatVector({1, -3})}), (Doubles{-1, 3}));
 }
 
 TEST(If, RefusesBranchesOfDifferentShapes) {
@@ -99,8 +88,8 @@ constexpr char kLoop[] = R"(g (float[2] x) => (float[2] last, float[n, 2] all) {
 
 TEST(Loop, RunsAsOftenAsItsTripCountSays) {
   const Graph graph = ImportText(fmt::format(kLoop, 3));
-  EXPECT_EQ(OutputOf(graph, {Floats({1, 0})}), (Doubles{19, 11}));
-  EXPECT_EQ(Values(EvaluateGraph(graph, {Floats({1, 0})})[1]), (Doubles{1, 0, 3, 1, 8, 4}));
+  EXPECT_EQ(OutputOf(graph, {FloatVector({1, 0})}), (Doubles{19, 11}));
+  EXPECT_EQ(Values(EvaluateGraph(graph, {FloatVector({1, 0})})[1]), (Doubles{1, 0, 3, 1, 8, 4}));
 }
 
 TEST(Loop, WithoutIterationsScansNothing) {
@@ -123,10 +112,10 @@ constexpr char kWhile[] = R"(g (float[2] x, float bound) => (float[2] y) {
 
 TEST(Loop, KeepsItsValuesOnceAConditionOfTheRunFails) {
   const Graph graph = ImportText(kWhile);
-  const auto scalar = [](double v) { return Tensor(tensor::DType::kFloat32, {}, {v}); };
-  EXPECT_EQ(OutputOf(graph, {Floats({1, 2}), scalar(10)}), (Doubles{4, 8}));
-  EXPECT_EQ(OutputOf(graph, {Floats({1, 2}), scalar(0)}), (Doubles{1, 2}));
-  EXPECT_EQ(OutputOf(graph, {Floats({1, 2}), scalar(1e9)}), (Doubles{64, 128}));
+  const auto scalar = [](double v) { return Floats({}, {v}); };
+  EXPECT_EQ(OutputOf(graph, {FloatVector({1, 2}), scalar(10)}), (Doubles{4, 8}));
+  EXPECT_EQ(OutputOf(graph, {FloatVector({1, 2}), scalar(0)}), (Doubles{1, 2}));
+  EXPECT_EQ(OutputOf(graph, {FloatVector({1, 2}), scalar(1e9)}), (Doubles{64, 128}));
 }
 
 TEST(Loop, StopsWhenAKnownConditionFails) {
@@ -139,17 +128,17 @@ TEST(Loop, StopsWhenAKnownConditionFails) {
       d = Less (i, limit)
     }>
   })");
-  EXPECT_EQ(OutputOf(graph, {Floats({1})}), Doubles{32});
+  EXPECT_EQ(OutputOf(graph, {FloatVector({1})}), Doubles{32});
 }
 
 TEST(Loop, RefusesWhatCannotBeUnrolled) {
-  EXPECT_NE(RefusalOf(R"(g (float[1] x) => (float[1] y) {
+  EXPECT_NE(RefusalOfText(R"(g (float[1] x) => (float[1] y) {
     m = Constant <value = int64 {9223372036854775807}> ()
     y = Loop (m, , x) <body = b (int64 i, bool c, float[1] v) => (bool c, float[1] v) { }>
   })")
                 .find("more iterations than can be unrolled"),
             std::string::npos);
-  EXPECT_NE(RefusalOf(R"(g (int64 m, float[1] x) => (float[1] y) {
+  EXPECT_NE(RefusalOfText(R"(g (int64 m, float[1] x) => (float[1] y) {
     y = Loop (m, , x) <body = b (int64 i, bool c, float[1] v) => (bool c, float[1] v) { }>
   })")
                 .find("known at run time only"),
@@ -167,17 +156,17 @@ constexpr char kScan[] = R"(g (float[2] s, float[{}] x) => (float[2] last, float
 }})";
 
 TEST(Scan, GoesAlongItsAxesInItsDirections) {
-  const tensor::HostTensor start = Floats({1, 0});
+  const tensor::HostTensor start = FloatVector({1, 0});
   const auto all = [&](const Graph& graph, const tensor::HostTensor& x) {
     return Values(EvaluateGraph(graph, {start, x})[1]);
   };
-  const auto rows = Tensor(tensor::DType::kFloat32, {3, 2}, {1, 2, 3, 4, 5, 6});
+  const auto rows = Floats({3, 2}, {1, 2, 3, 4, 5, 6});
   const Graph forward = ImportText(fmt::format(kScan, "3, 2", 0, 0, 0, 0));
   EXPECT_EQ(OutputOf(forward, {start, rows}), (Doubles{10, 12}));
   EXPECT_EQ(all(forward, rows), (Doubles{2, 2, 5, 6, 10, 12}));
   const Graph backward = ImportText(fmt::format(kScan, "3, 2", 0, 1, 0, 1));
   EXPECT_EQ(all(backward, rows), (Doubles{10, 12, 9, 10, 6, 6}));
-  const auto columns = Tensor(tensor::DType::kFloat32, {2, 3}, {1, 3, 5, 2, 4, 6});
+  const auto columns = Floats({2, 3}, {1, 3, 5, 2, 4, 6});
   const Graph across = ImportText(fmt::format(kScan, "2, 3", 1, 0, -1, 0));
   EXPECT_EQ(all(across, columns), (Doubles{2, 5, 10, 2, 6, 12}));
 }

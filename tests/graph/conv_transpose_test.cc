@@ -23,12 +23,12 @@ struct Axis {
   }
 };
 
-struct Transposed {
+struct TransposedCase {
   int64_t groups, in, out;  ///< channels of a group
   std::vector<Axis> axes;
 };
 
-std::vector<int64_t> Extents(const Transposed& c, int64_t (*extent)(const Axis&)) {
+std::vector<int64_t> ExtentsOf(const TransposedCase& c, int64_t (*extent)(const Axis&)) {
   std::vector<int64_t> extents;
   for (const Axis& axis : c.axes) extents.push_back(extent(axis));
   return extents;
@@ -55,21 +55,22 @@ void ForEachIndex(const std::vector<int64_t>& extents,
   }
 }
 
-int64_t Flat(const std::vector<int64_t>& index, const std::vector<int64_t>& shape) {
+int64_t FlatIndex(const std::vector<int64_t>& index, const std::vector<int64_t>& shape) {
   int64_t place = 0;
   for (size_t d = 0; d < shape.size(); ++d) place = place * shape[d] + index[d];
   return place;
 }
 
 /// Every input element adds the kernel, times itself, to the output.
-tensor::HostTensor Reference(const Transposed& c, const tensor::HostTensor& x,
-                             const std::vector<float>& weights, const std::vector<float>& bias) {
+tensor::HostTensor ReferenceOutput(const TransposedCase& c, const tensor::HostTensor& x,
+                                   const std::vector<float>& weights,
+                                   const std::vector<float>& bias) {
   const int64_t batch = x.shape[0];
-  const std::vector<int64_t> shape = WithChannels(batch, c.groups * c.out, Extents(c, OutOf));
+  const std::vector<int64_t> shape = WithChannels(batch, c.groups * c.out, ExtentsOf(c, OutOf));
   std::vector<double> sums(
       tensor::HostTensor::Zeros(tensor::DType::kFloat32, shape).ElementCount());
-  ForEachIndex(shape, [&](const auto& i) { sums[Flat(i, shape)] = bias[i[1]]; });
-  const std::vector<int64_t> taps = WithChannels(c.groups * c.in, c.out, Extents(c, KernelOf));
+  ForEachIndex(shape, [&](const auto& i) { sums[FlatIndex(i, shape)] = bias[i[1]]; });
+  const std::vector<int64_t> taps = WithChannels(c.groups * c.in, c.out, ExtentsOf(c, KernelOf));
   ForEachIndex(x.shape, [&](const std::vector<int64_t>& from) {
     ForEachIndex(taps, [&](const std::vector<int64_t>& tap) {
       if (tap[0] != from[1]) return;
@@ -79,7 +80,7 @@ tensor::HostTensor Reference(const Transposed& c, const tensor::HostTensor& x,
         to.push_back(from[d + 2] * axis.stride + tap[d + 2] * axis.dilation - axis.low);
         if (to.back() < 0 || to.back() >= axis.out()) return;
       }
-      sums[Flat(to, shape)] += x.Get(Flat(from, x.shape)) * weights[Flat(tap, taps)];
+      sums[FlatIndex(to, shape)] += x.Get(FlatIndex(from, x.shape)) * weights[FlatIndex(tap, taps)];
     });
   });
   tensor::HostTensor result = tensor::HostTensor::Zeros(tensor::DType::kFloat32, shape);
@@ -95,10 +96,10 @@ std::vector<float> RandomFloats(int64_t count, uint64_t seed) {
 }
 
 /// Imported, optimized and as tasks, it is what its definition says.
-void ExpectTransposed(const Transposed& c) {
+void ExpectTransposed(const TransposedCase& c) {
   constexpr int64_t kBatch = 2;
   models::GraphBuilder g("transposed", 13, 1);
-  const std::vector<int64_t> taps = WithChannels(c.groups * c.in, c.out, Extents(c, KernelOf));
+  const std::vector<int64_t> taps = WithChannels(c.groups * c.in, c.out, ExtentsOf(c, KernelOf));
   int64_t tap_count = 1;
   for (int64_t extent : taps) tap_count *= extent;
   const std::vector<float> weights = RandomFloats(tap_count, 3);
@@ -111,7 +112,7 @@ void ExpectTransposed(const Transposed& c) {
     extra.push_back(axis.extra);
   }
   for (const Axis& axis : c.axes) pads.push_back(axis.high);
-  const std::vector<int64_t> shape = WithChannels(kBatch, c.groups * c.in, Extents(c, InOf));
+  const std::vector<int64_t> shape = WithChannels(kBatch, c.groups * c.in, ExtentsOf(c, InOf));
   const models::Value y = g.Node("ConvTranspose",
                                  {g.Input("x", shape), g.Constant("w", taps, weights),
                                   g.Constant("b", {c.groups * c.out}, bias)},
@@ -120,11 +121,11 @@ void ExpectTransposed(const Transposed& c) {
                                   {"dilations", dilations},
                                   {"pads", pads},
                                   {"output_padding", extra}});
-  g.Output(y, WithChannels(kBatch, c.groups * c.out, Extents(c, OutOf)));
+  g.Output(y, WithChannels(kBatch, c.groups * c.out, ExtentsOf(c, OutOf)));
   const SmallModel model("transposed", std::move(g));
   const Graph graph = ImportOnnx(model.path());
   const tensor::HostTensor x = RandomTensor(shape, 2);
-  const tensor::HostTensor expected = Reference(c, x, weights, bias);
+  const tensor::HostTensor expected = ReferenceOutput(c, x, weights, bias);
   EXPECT_EQ(Difference(EvaluateGraph(graph, {x})[0], expected, 1e-4, 1e-4), "");
   Graph optimized = graph;
   Optimize(optimized);

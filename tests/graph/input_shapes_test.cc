@@ -27,7 +27,7 @@ using Dim = std::variant<int64_t, std::string>;  // an empty text has no name
 using Shape = std::vector<int64_t>;
 
 /// A model whose inputs are passed through Identity, one output each.
-class InputShapesTest : public testing::Test {
+class InputShapesTest : public ::testing::Test {
  protected:
   InputShapesTest() {
     model_.set_ir_version(8);

@@ -38,14 +38,14 @@ int CountTasks(const TaskGraph& tasks, const std::string& what) {
   return count;
 }
 
-TaskGraph Compile(const std::string& path) {
+TaskGraph ImportOptimized(const std::string& path) {
   Graph graph = ImportOnnx(path);
   Optimize(graph);
   return ExtractTasks(std::move(graph));
 }
 
 TEST(Models, ResNet18BecomesFusedConvolutions) {
-  const TaskGraph tasks = Compile(ModelFile("resnet18").path());
+  const TaskGraph tasks = ImportOptimized(ModelFile("resnet18").path());
   EXPECT_EQ(tasks.calls.size(), 23u);
   EXPECT_EQ(tasks.tasks.size(), 18u);
   EXPECT_EQ(CountTasks(tasks, "conv"), 20);
@@ -56,7 +56,7 @@ TEST(Models, ResNet18BecomesFusedConvolutions) {
 }
 
 TEST(Models, BertLayersShareTheirTasks) {
-  const TaskGraph tasks = Compile(ModelFile("bert_tiny").path());
+  const TaskGraph tasks = ImportOptimized(ModelFile("bert_tiny").path());
   EXPECT_EQ(tasks.calls.size(), 20u);
   EXPECT_EQ(tasks.tasks.size(), 7u);
   EXPECT_EQ(CountTasks(tasks, "softmax"), 0) << "softmax is part of the attention task";
@@ -90,12 +90,12 @@ TEST(Models, OptimizingKeepsTheResult) {
 }
 
 TEST(Models, NothingIsTransposedBetweenConvolutions) {
-  const TaskGraph tasks = Compile(SmallConvolutionalNetwork().path());
+  const TaskGraph tasks = ImportOptimized(SmallConvolutionalNetwork().path());
   EXPECT_EQ(CountTasks(tasks, "transpose"), 1) << "the second output, which is flattened too";
 }
 
 TEST(Models, BatchedDenseLayersAreMatrixProducts) {
-  const TaskGraph tasks = Compile(SmallTransformer(3).path());
+  const TaskGraph tasks = ImportOptimized(SmallTransformer(3).path());
   for (const GraphTask& task : tasks.tasks) {
     if (task.workload.name.find("matmul+add") == std::string::npos) continue;
     EXPECT_EQ(task.workload.buffers[task.workload.Parameters().back()].shape.size(), 2u);

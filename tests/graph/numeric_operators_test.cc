@@ -71,7 +71,7 @@ TEST(Windows, KnownValues) {
   ExpectClose(window("HammingWindow"), {4.0 / 46, 25.0 / 46, 1, 25.0 / 46, 4.0 / 46});
 }
 
-class RandomOperators : public testing::Test {
+class RandomOperators : public ::testing::Test {
  protected:
   static constexpr int64_t kCount = 4000;
 

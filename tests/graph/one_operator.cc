@@ -15,7 +15,7 @@
 namespace bayloom::graph {
 namespace {
 
-Graph Import(const OneOperator& model) {
+Graph ImportOperator(const OneOperator& model) {
   ModelWriter writer(model.opset);
   std::vector<std::string> inputs;
   for (size_t i = 0; i < model.inputs.size(); ++i) {
@@ -34,7 +34,7 @@ Graph Import(const OneOperator& model) {
 }  // namespace
 
 std::vector<tensor::HostTensor> RunOperator(const OneOperator& model) {
-  Graph graph = Import(model);
+  Graph graph = ImportOperator(model);
   std::vector<tensor::HostTensor> inputs;
   for (size_t i = 0; i < model.inputs.size(); ++i) {
     const bool constant = model.constants.contains(static_cast<int>(i));
@@ -44,18 +44,10 @@ std::vector<tensor::HostTensor> RunOperator(const OneOperator& model) {
   Optimize(graph);
   const auto compiled = RunCompiled(ExtractTasks(std::move(graph)), inputs);
   for (size_t i = 0; i < outputs.size(); ++i) {
-    std::vector<double> expected;
-    for (int64_t e = 0; e < outputs[i].ElementCount(); ++e) expected.push_back(outputs[i].Get(e));
     EXPECT_EQ(compiled[i].shape, outputs[i].shape);
-    ExpectClose(compiled[i], expected, 1e-4);
+    ExpectClose(compiled[i], Values(outputs[i]), 1e-4);
   }
   return outputs;
-}
-
-tensor::HostTensor Floats(std::vector<int64_t> shape, const std::vector<double>& values) {
-  tensor::HostTensor tensor = tensor::HostTensor::Zeros(tensor::DType::kFloat32, std::move(shape));
-  for (size_t i = 0; i < values.size(); ++i) tensor.Set(static_cast<int64_t>(i), values[i]);
-  return tensor;
 }
 
 tensor::HostTensor Integers(tensor::DType dtype, std::vector<int64_t> shape,

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bayloom/tensor/interpreter.h"
+#include "tests/graph/host_tensors.h"
 #include "tests/graph/model_writer.h"
 
 namespace bayloom::graph {
@@ -30,7 +31,6 @@ struct OneOperator {
 /// where the importer refuses.
 std::vector<tensor::HostTensor> RunOperator(const OneOperator& model);
 
-tensor::HostTensor Floats(std::vector<int64_t> shape, const std::vector<double>& values);
 tensor::HostTensor Integers(tensor::DType dtype, std::vector<int64_t> shape,
                             const std::vector<int64_t>& values);
 /// Integers in [low, high).

@@ -23,14 +23,11 @@ using ::testing::Pointwise;
 
 using Numbers = std::vector<double>;
 
-std::string Int(const std::string& name, int64_t value) {
-  return fmt::format("attribute {{ name: '{}' type: INT i: {} }} ", name, value);
-}
-std::string Ints(const std::string& name, const std::vector<int64_t>& values) {
+std::string IntsAttribute(const std::string& name, const std::vector<int64_t>& values) {
   return fmt::format("attribute {{ name: '{}' type: INTS ints: [{}] }} ", name,
                      fmt::join(values, ", "));
 }
-std::string Text(const std::string& name, const std::string& value) {
+std::string TextAttribute(const std::string& name, const std::string& value) {
   return fmt::format("attribute {{ name: '{}' type: STRING s: '{}' }} ", name, value);
 }
 
@@ -51,7 +48,7 @@ onnx::ModelProto OneNode(int opset, const std::string& op, const std::vector<int
   return TextModel(opset, graph + node + attributes + "}");
 }
 
-Numbers Sequence(int64_t count) {
+Numbers SineValues(int64_t count) {
   Numbers numbers;
   for (int64_t i = 0; i < count; ++i) numbers.push_back(std::sin(static_cast<double>(3 * i + 1)));
   return numbers;
@@ -61,11 +58,11 @@ TEST(OpsetDifferences, SplitIntoANumberOfParts) {
   const std::string graph = "input { " + Declare("x", 1, {7}) +
                             " } output { name: 'b' } output { name: 'c' } node { op_type: 'Split' "
                             "input: 'x' output: 'a' output: 'b' output: 'c' ";
-  const auto parts = Compute(TextModel(18, graph + Int("num_outputs", 3) + "}"),
+  const auto parts = Compute(TextModel(18, graph + IntAttribute("num_outputs", 3) + "}"),
                              {Floats({7}, {0, 1, 2, 3, 4, 5, 6})});
   EXPECT_THAT(Values(parts[0]), ElementsAre(3, 4, 5));
   EXPECT_THAT(Values(parts[1]), ElementsAre(6));
-  EXPECT_THAT(RefusalOf(TextModel(18, graph + Int("num_outputs", 4) + "}")),
+  EXPECT_THAT(RefusalOf(TextModel(18, graph + IntAttribute("num_outputs", 4) + "}")),
               HasSubstr("num_outputs = 4"));
 }
 
@@ -74,11 +71,13 @@ TEST(OpsetDifferences, PadsOfSomeAxesAndWrapping) {
   EXPECT_THAT(Values(Compute(OneNode(18, "Pad", {2, 3}, {{1, 0}, {}, {-1}}, ""), {x})[0]),
               ElementsAre(0, 0, 1, 2, 0, 3, 4, 5));
   EXPECT_THAT(
-      Values(Compute(OneNode(19, "Pad", {2, 3}, {{4, 2}, {}, {1}}, Text("mode", "wrap")), {x})[0]),
+      Values(Compute(OneNode(19, "Pad", {2, 3}, {{4, 2}, {}, {1}}, TextAttribute("mode", "wrap")),
+                     {x})[0]),
       ElementsAre(2, 0, 1, 2, 0, 1, 2, 0, 1, 5, 3, 4, 5, 3, 4, 5, 3, 4));
   // What is cropped is not wrapped around: 1 2 | 1 2 | 1.
   EXPECT_THAT(
-      Values(Compute(OneNode(19, "Pad", {2, 3}, {{-1, 3}, {}, {1}}, Text("mode", "wrap")), {x})[0]),
+      Values(Compute(OneNode(19, "Pad", {2, 3}, {{-1, 3}, {}, {1}}, TextAttribute("mode", "wrap")),
+                     {x})[0]),
       ElementsAre(1, 2, 1, 2, 1, 4, 5, 4, 5, 4));
 }
 
@@ -87,12 +86,12 @@ TEST(OpsetDifferences, ReductionsTakeTheirAxesAsAnInput) {
   EXPECT_THAT(Values(Compute(OneNode(18, "ReduceL1", {2, 2}, {{0}}, ""), {x})[0]),
               ElementsAre(4, 6));
   EXPECT_THAT(Values(Compute(OneNode(18, "ReduceMean", {2, 2}, {}, ""), {x})[0]), ElementsAre(1.5));
-  const std::string noop = Int("noop_with_empty_axes", 1);
+  const std::string noop = IntAttribute("noop_with_empty_axes", 1);
   EXPECT_THAT(Values(Compute(OneNode(18, "ReduceSumSquare", {2, 2}, {}, noop), {x})[0]),
               ElementsAre(1, 4, 9, 16));
   EXPECT_THAT(Values(Compute(OneNode(18, "ReduceMax", {2, 2}, {}, noop), {x})[0]),
               ElementsAre(1, -2, 3, 4));
-  const auto flags = Floats({2, 2}, {0, 1, 0, 0}, tensor::DType::kBool);
+  const auto flags = TensorOf(tensor::DType::kBool, {2, 2}, {0, 1, 0, 0});
   EXPECT_THAT(Values(Compute(OneNode(20, "ReduceMax", {2, 2}, {{1}}, "", 9), {flags})[0]),
               ElementsAre(1, 0));
   EXPECT_THAT(Values(Compute(OneNode(20, "ReduceMin", {2, 2}, {{0}}, "", 9), {flags})[0]),
@@ -100,14 +99,14 @@ TEST(OpsetDifferences, ReductionsTakeTheirAxesAsAnInput) {
 }
 
 TEST(OpsetDifferences, AveragesOfDilatedWindows) {
-  const Numbers x = Sequence(11);
+  const Numbers x = SineValues(11);
   for (const bool with_padding : {false, true}) {
     for (const bool ceil_mode : {false, true}) {
       const int64_t kernel = 3, dilation = 2, stride = 3, low = 2, high = 1;
       const std::string attributes =
-          Ints("kernel_shape", {kernel}) + Ints("dilations", {dilation}) +
-          Ints("strides", {stride}) + Ints("pads", {low, high}) +
-          Int("count_include_pad", with_padding) + Int("ceil_mode", ceil_mode);
+          IntsAttribute("kernel_shape", {kernel}) + IntsAttribute("dilations", {dilation}) +
+          IntsAttribute("strides", {stride}) + IntsAttribute("pads", {low, high}) +
+          IntAttribute("count_include_pad", with_padding) + IntAttribute("ceil_mode", ceil_mode);
       Numbers expected;
       const int64_t room = 11 + low + high - ((kernel - 1) * dilation + 1);
       const int64_t windows = (room + (ceil_mode ? stride - 1 : 0)) / stride + 1;
@@ -130,14 +129,14 @@ TEST(OpsetDifferences, AveragesOfDilatedWindows) {
 /// y[n, c, i] = (x - mean of the group) / deviation * scale + bias; both of the group or channel.
 TEST(OpsetDifferences, GroupNormalizationScalesGroupsAndThenChannels) {
   const int64_t batch = 2, groups = 2, channels = 4, size = 5;
-  const Numbers x = Sequence(batch * channels * size);
+  const Numbers x = SineValues(batch * channels * size);
   for (const int opset : {18, 21}) {
     const int64_t count = opset == 18 ? groups : channels;
     std::string graph = "input { " + Declare("x", 1, {batch, channels, size}) +
                         " } output { name: 'y' } node { op_type: 'GroupNormalization' input: 'x' "
                         "input: 's' input: 'b' output: 'y' " +
-                        Int("num_groups", groups) + "}";
-    Numbers scale = Sequence(count), bias = Sequence(count + 3);
+                        IntAttribute("num_groups", groups) + "}";
+    Numbers scale = SineValues(count), bias = SineValues(count + 3);
     bias.resize(count);
     for (const auto& [name, values] : {std::pair("s", scale), std::pair("b", bias)}) {
       graph += fmt::format("initializer {{ name: '{}' data_type: 1 dims: {} float_data: [{}] }}",
@@ -159,9 +158,9 @@ TEST(OpsetDifferences, GroupNormalizationScalesGroupsAndThenChannels) {
 }
 
 TEST(OpsetDifferences, GeluByTanh) {
-  const Numbers x = Sequence(8);
-  const auto y =
-      Compute(OneNode(20, "Gelu", {8}, {}, Text("approximate", "tanh")), {Floats({8}, x)})[0];
+  const Numbers x = SineValues(8);
+  const auto y = Compute(OneNode(20, "Gelu", {8}, {}, TextAttribute("approximate", "tanh")),
+                         {Floats({8}, x)})[0];
   for (int64_t i = 0; i < 8; ++i) {
     const double inner = std::sqrt(2 / std::numbers::pi) * (x[i] + 0.044715 * std::pow(x[i], 3));
     EXPECT_NEAR(y.Get(i), x[i] / 2 * (1 + std::tanh(inner)), 1e-6);
@@ -170,9 +169,9 @@ TEST(OpsetDifferences, GeluByTanh) {
 
 /// What blocks become in the depth, DepthToSpace makes them again.
 TEST(OpsetDifferences, SpaceToDepthHasBothModes) {
-  const Numbers x = Sequence(1 * 2 * 4 * 6);
+  const Numbers x = SineValues(1 * 2 * 4 * 6);
   for (const char* mode : {"DCR", "CRD"}) {
-    const std::string attributes = Int("blocksize", 2) + Text("mode", mode) + "}";
+    const std::string attributes = IntAttribute("blocksize", 2) + TextAttribute("mode", mode) + "}";
     const auto y = Compute(
         TextModel(28, "input { " + Declare("x", 1, {1, 2, 4, 6}) +
                           " } output { name: 'd' } output { name: 'y' } node { op_type: "
@@ -206,11 +205,13 @@ TEST(OpsetDifferences, BroadcastingWasAskedForByAttributes) {
                             " } output { name: 'y' } node { op_type: 'Add' input: 'x' input: 'z' "
                             "output: 'y' ";
   const auto x = Floats({2, 3, 2}, Numbers(12, 0)), z = Floats({3}, {1, 2, 3});
-  const onnx::ModelProto model = TextModel(6, graph + Int("broadcast", 1) + Int("axis", 1) + "}");
+  const onnx::ModelProto model =
+      TextModel(6, graph + IntAttribute("broadcast", 1) + IntAttribute("axis", 1) + "}");
   EXPECT_THAT(Values(Compute(model, {x, z})[0]), ElementsAre(1, 1, 2, 2, 3, 3, 1, 1, 2, 2, 3, 3));
   EXPECT_THAT(RefusalOf(TextModel(6, graph + "}")), HasSubstr("broadcast is not set"));
-  EXPECT_THAT(RefusalOf(TextModel(6, graph + Int("broadcast", 1) + Int("axis", 3) + "}")),
-              HasSubstr("axis = 3"));
+  EXPECT_THAT(
+      RefusalOf(TextModel(6, graph + IntAttribute("broadcast", 1) + IntAttribute("axis", 3) + "}")),
+      HasSubstr("axis = 3"));
 }
 
 TEST(OpsetDifferences, OlderFormsThatAreNotKnownAreRefused) {
@@ -224,7 +225,7 @@ TEST(OpsetDifferences, OlderFormsThatAreNotKnownAreRefused) {
 
 /// One axis, half a pixel between coordinates: a triangle as wide as the distance of the outputs.
 TEST(OpsetDifferences, ResizeFiltersWhatItMakesSmaller) {
-  const Numbers x = Sequence(12);
+  const Numbers x = SineValues(12);
   for (const int64_t out : {1, 5, 8}) {
     const double scale = static_cast<double>(out) / 12;
     Numbers expected;
@@ -238,10 +239,10 @@ TEST(OpsetDifferences, ResizeFiltersWhatItMakesSmaller) {
       }
       expected.push_back(sum / weights);
     }
-    const auto y =
-        Compute(OneNode(18, "Resize", {1, 12}, {{}, {}, {out}},
-                        Ints("axes", {-1}) + Int("antialias", 1) + Text("mode", "linear")),
-                {Floats({1, 12}, x)})[0];
+    const auto y = Compute(OneNode(18, "Resize", {1, 12}, {{}, {}, {out}},
+                                   IntsAttribute("axes", {-1}) + IntAttribute("antialias", 1) +
+                                       TextAttribute("mode", "linear")),
+                           {Floats({1, 12}, x)})[0];
     EXPECT_THAT(Values(y), Pointwise(DoubleNear(1e-6), expected));
   }
 }
@@ -251,9 +252,9 @@ TEST(OpsetDifferences, ResizeKeepsTheRatio) {
   const std::vector<std::pair<std::string, std::vector<int64_t>>> shapes = {
       {"not_larger", {1, 1, 7, 12}}, {"not_smaller", {1, 1, 8, 14}}, {"stretch", {1, 1, 8, 12}}};
   for (const auto& [policy, shape] : shapes) {
-    const Graph graph =
-        Import(OneNode(18, "Resize", {1, 1, 4, 7}, {{}, {}, {12, 8}},
-                       Ints("axes", {3, 2}) + Text("keep_aspect_ratio_policy", policy)));
+    const Graph graph = Import(
+        OneNode(18, "Resize", {1, 1, 4, 7}, {{}, {}, {12, 8}},
+                IntsAttribute("axes", {3, 2}) + TextAttribute("keep_aspect_ratio_policy", policy)));
     EXPECT_EQ(graph.values[graph.outputs[0].value].shape, shape) << policy;
   }
 }

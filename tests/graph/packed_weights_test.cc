@@ -53,8 +53,8 @@ struct BlockProduct {
   }
 
   std::string Write(ModelWriter& model, const HostTensor& integers) const {
-    constexpr int kUint4 = 21, kInt4 = 22;
-    return bits == 4 ? model.ConstantOf4Bits(integers, low < 0 ? kInt4 : kUint4)
+    constexpr int kUint4Type = 21, kInt4Type = 22;
+    return bits == 4 ? model.ConstantOf4Bits(integers, low < 0 ? kInt4Type : kUint4Type)
                      : model.Constant(integers);
   }
 

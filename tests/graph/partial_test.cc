@@ -19,11 +19,9 @@
 namespace bayloom::graph {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
-constexpr int kFloat = 1, kFloat16 = 10, kString = 8;
-
-PartialNetwork Divide(onnx::ModelProto model) {
+PartialNetwork DivideModel(onnx::ModelProto model) {
   const TemporaryFolder folder;
   auto& own = *model.add_opset_import();
   own.set_domain("test");
@@ -35,7 +33,7 @@ PartialNetwork Divide(onnx::ModelProto model) {
 
 std::string RefusalOfParts(const onnx::ModelProto& model) {
   try {
-    Divide(model);
+    DivideModel(model);
   } catch (const InputError& error) {
     return error.what();
   }
@@ -46,13 +44,6 @@ std::string RefusalOfParts(const onnx::ModelProto& model) {
 std::string Unknown(const std::string& op, const std::string& input, const std::string& output) {
   return "node { op_type: '" + op + "' domain: 'test' name: '" + op + "' input: '" + input +
          "' output: '" + output + "' }\n";
-}
-
-std::string Node(const std::string& op, const std::vector<std::string>& inputs,
-                 const std::string& output) {
-  std::string text = "node { op_type: '" + op + "' name: '" + output + "' ";
-  for (const std::string& input : inputs) text += "input: '" + input + "' ";
-  return text + "output: '" + output + "' }\n";
 }
 
 std::string Declared(const std::string& field, const std::string& name, int type,
@@ -107,19 +98,20 @@ Tensors RunSteps(const PartialNetwork& network, Tensors values) {
   return values;
 }
 
-constexpr char kWeights[] =
+constexpr char kWeightText[] =
     "initializer { name: 'w' data_type: 1 dims: 2 dims: 2 float_data: [1, 2, 3, 4] }\n";
 
 /// y = relu(x w) tripled, w + x.
 std::string TwoProducts(const std::string& middle) {
-  return Declared("input", "x", kFloat, {2, 2}) + Declared("output", "y", kFloat, {2, 2}) +
-         kWeights + Node("MatMul", {"x", "w"}, "a") + Node("Relu", {"a"}, "b") + middle +
-         Node("MatMul", {"c", "w"}, "d") + Node("Add", {"d", "a"}, "y");
+  return Declared("input", "x", kFloatType, {2, 2}) + Declared("output", "y", kFloatType, {2, 2}) +
+         kWeightText + NodeText("MatMul", {"x", "w"}, "a") + NodeText("Relu", {"a"}, "b") + middle +
+         NodeText("MatMul", {"c", "w"}, "d") + NodeText("Add", {"d", "a"}, "y");
 }
 
 TEST(Partial, PartsBeforeAndBehindARefusedNode) {
-  const PartialNetwork network = Divide(TextModel(
-      17, TwoProducts(Unknown("Triple", "b", "c")) + Declared("value_info", "c", kFloat, {2, 2})));
+  const PartialNetwork network =
+      DivideModel(TextModel(17, TwoProducts(Unknown("Triple", "b", "c")) +
+                                    Declared("value_info", "c", kFloatType, {2, 2})));
   ASSERT_EQ(network.steps.size(), 3u);
   EXPECT_EQ(network.PartCount(), 2);
   EXPECT_EQ(network.TranslatedNodes(), 4);
@@ -135,11 +127,11 @@ TEST(Partial, PartsBeforeAndBehindARefusedNode) {
 
 TEST(Partial, WhatIsNotDeclaredIsLeftOutUntilItIsKnownAgain) {
   const std::string graph =
-      Declared("input", "x", kFloat, {2, 2}) + Declared("output", "y", kFloat, {2, 2}) + kWeights +
-      Node("MatMul", {"x", "w"}, "a") + Unknown("Same", "a", "b") + Node("Identity", {"b"}, "c") +
-      Node("Identity", {"c"}, "d") + Node("MatMul", {"d", "w"}, "y") +
-      Declared("value_info", "d", kFloat, {2, 2});
-  const PartialNetwork network = Divide(TextModel(17, graph));
+      Declared("input", "x", kFloatType, {2, 2}) + Declared("output", "y", kFloatType, {2, 2}) +
+      kWeightText + NodeText("MatMul", {"x", "w"}, "a") + Unknown("Same", "a", "b") +
+      NodeText("Identity", {"b"}, "c") + NodeText("Identity", {"c"}, "d") +
+      NodeText("MatMul", {"d", "w"}, "y") + Declared("value_info", "d", kFloatType, {2, 2});
+  const PartialNetwork network = DivideModel(TextModel(17, graph));
   ASSERT_EQ(network.steps.size(), 3u);
   EXPECT_EQ(network.steps[1].nodes, 3);
   EXPECT_THAT(network.steps[1].left[1].reason, HasSubstr("depends on values"));
@@ -148,7 +140,8 @@ TEST(Partial, WhatIsNotDeclaredIsLeftOutUntilItIsKnownAgain) {
 }
 
 TEST(Partial, ModelsThatAreSupportedAreOnePart) {
-  const PartialNetwork network = Divide(TextModel(17, TwoProducts(Node("Mul", {"b", "b"}, "c"))));
+  const PartialNetwork network =
+      DivideModel(TextModel(17, TwoProducts(NodeText("Mul", {"b", "b"}, "c"))));
   ASSERT_EQ(network.steps.size(), 1u);
   EXPECT_EQ(network.LeftNodes(), 0);
   EXPECT_EQ(NamesOf(network.steps[0].outputs), std::vector<std::string>{"y"});
@@ -157,11 +150,12 @@ TEST(Partial, ModelsThatAreSupportedAreOnePart) {
 /// A part that waits for a node that is left out does not wait for another one of these.
 TEST(Partial, PartsAreAsFewAsTheOrderAllows) {
   const std::string graph =
-      Declared("input", "x", kFloat, {2, 2}) + Declared("output", "y", kFloat, {2, 2}) + kWeights +
-      Unknown("Triple", "x", "p") + Unknown("Same", "x", "q") + Node("MatMul", {"p", "w"}, "a") +
-      Node("MatMul", {"q", "w"}, "b") + Node("Add", {"a", "b"}, "y") +
-      Declared("value_info", "p", kFloat, {2, 2}) + Declared("value_info", "q", kFloat, {2, 2});
-  const PartialNetwork network = Divide(TextModel(17, graph));
+      Declared("input", "x", kFloatType, {2, 2}) + Declared("output", "y", kFloatType, {2, 2}) +
+      kWeightText + Unknown("Triple", "x", "p") + Unknown("Same", "x", "q") +
+      NodeText("MatMul", {"p", "w"}, "a") + NodeText("MatMul", {"q", "w"}, "b") +
+      NodeText("Add", {"a", "b"}, "y") + Declared("value_info", "p", kFloatType, {2, 2}) +
+      Declared("value_info", "q", kFloatType, {2, 2});
+  const PartialNetwork network = DivideModel(TextModel(17, graph));
   ASSERT_EQ(network.steps.size(), 2u);
   EXPECT_EQ(network.steps[0].left.size(), 2u);
   const Tensors values = RunSteps(network, {{"x", Floats({2, 2}, {1, 0, 0, 1})}});
@@ -169,74 +163,74 @@ TEST(Partial, PartsAreAsFewAsTheOrderAllows) {
 }
 
 TEST(Partial, PartsWithHardlyAnyWorkAreLeftOut) {
-  const std::string weights = Declared("input", "v", kFloat, {64, 64});
-  const std::string graph = Declared("input", "x", kFloat, {64, 64}) + weights +
-                            Declared("output", "y", kFloat, {64, 64}) +
-                            Declared("output", "z", kFloat, {1}) + Node("MatMul", {"x", "v"}, "a") +
-                            Node("MatMul", {"a", "v"}, "y") + Unknown("Triple", "a", "p") +
-                            Node("Neg", {"p"}, "q") + Unknown("Same", "q", "z") +
-                            Declared("value_info", "p", kFloat, {1});
-  const PartialNetwork network = Divide(TextModel(17, graph));
+  const std::string weights = Declared("input", "v", kFloatType, {64, 64});
+  const std::string graph =
+      Declared("input", "x", kFloatType, {64, 64}) + weights +
+      Declared("output", "y", kFloatType, {64, 64}) + Declared("output", "z", kFloatType, {1}) +
+      NodeText("MatMul", {"x", "v"}, "a") + NodeText("MatMul", {"a", "v"}, "y") +
+      Unknown("Triple", "a", "p") + NodeText("Neg", {"p"}, "q") + Unknown("Same", "q", "z") +
+      Declared("value_info", "p", kFloatType, {1});
+  const PartialNetwork network = DivideModel(TextModel(17, graph));
   EXPECT_EQ(network.PartCount(), 1);
   EXPECT_EQ(network.LeftNodes(), 3);
 }
 
 TEST(Partial, HalfFloatsPassInTheirOwnType) {
   const std::string graph =
-      Declared("input", "x", kFloat16, {2, 2}) + Declared("output", "y", kFloat16, {2, 2}) +
-      Node("Add", {"x", "x"}, "a") + Unknown("Triple", "a", "b") + Node("Add", {"b", "a"}, "y") +
-      Declared("value_info", "b", kFloat16, {2, 2});
-  const PartialNetwork network = Divide(TextModel(17, graph));
+      Declared("input", "x", kFloat16Type, {2, 2}) + Declared("output", "y", kFloat16Type, {2, 2}) +
+      NodeText("Add", {"x", "x"}, "a") + Unknown("Triple", "a", "b") +
+      NodeText("Add", {"b", "a"}, "y") + Declared("value_info", "b", kFloat16Type, {2, 2});
+  const PartialNetwork network = DivideModel(TextModel(17, graph));
   ASSERT_EQ(network.steps.size(), 3u);
   EXPECT_EQ(network.steps[0].outputs[0].type, "float16");
   EXPECT_EQ(network.steps[2].inputs[0].type, "float16");
   const Tensors values =
-      RunSteps(network, {{"x", Floats({2, 2}, {1, 2, -3, 4}, tensor::DType::kFloat16)}});
+      RunSteps(network, {{"x", TensorOf(tensor::DType::kFloat16, {2, 2}, {1, 2, -3, 4})}});
   EXPECT_EQ(Values(values.at("y")), (std::vector<double>{8, 16, -24, 32}));
 }
 
 TEST(Partial, ConstantsOfLeftNodesComeWithThem) {
   const std::string graph =
-      Declared("input", "x", kFloat, {2, 2}) + Declared("output", "y", kFloat, {2, 2}) + kWeights +
-      "initializer { name: 'names' data_type: 8 dims: 1 string_data: 'one' }\n" +
-      Node("MatMul", {"x", "w"}, "a") + Node("Shape", {"a"}, "size") +
+      Declared("input", "x", kFloatType, {2, 2}) + Declared("output", "y", kFloatType, {2, 2}) +
+      kWeightText + "initializer { name: 'names' data_type: 8 dims: 1 string_data: 'one' }\n" +
+      NodeText("MatMul", {"x", "w"}, "a") + NodeText("Shape", {"a"}, "size") +
       "node { op_type: 'Mix' domain: 'test' input: 'a' input: 'size' input: 'names' output: 'b' }" +
-      Node("MatMul", {"b", "w"}, "y") + Declared("value_info", "b", kFloat, {2, 2});
-  const PartialNetwork network = Divide(TextModel(17, graph));
+      NodeText("MatMul", {"b", "w"}, "y") + Declared("value_info", "b", kFloatType, {2, 2});
+  const PartialNetwork network = DivideModel(TextModel(17, graph));
   ASSERT_EQ(network.steps.size(), 3u);
   const onnx::ModelProto left = LeftModel(network.steps[1]);
   EXPECT_EQ(left.graph().input_size(), 1);
   std::map<std::string, onnx::TensorProto> constants;
   for (const auto& tensor : left.graph().initializer()) constants[tensor.name()] = tensor;
   ASSERT_EQ(constants.size(), 2u);
-  EXPECT_EQ(constants.at("names").data_type(), kString);
+  EXPECT_EQ(constants.at("names").data_type(), kStringType);
   EXPECT_EQ(constants.at("size").data_type(), onnx::TensorProto::INT64);
   EXPECT_EQ(constants.at("size").raw_data().size(), 2 * sizeof(int64_t));
 }
 
 TEST(Partial, NodesThatNothingNeedsCutNothing) {
-  const PartialNetwork network = Divide(
-      TextModel(17, TwoProducts(Node("Mul", {"b", "b"}, "c") + Unknown("Triple", "c", "unused"))));
+  const PartialNetwork network = DivideModel(TextModel(
+      17, TwoProducts(NodeText("Mul", {"b", "b"}, "c") + Unknown("Triple", "c", "unused"))));
   EXPECT_EQ(network.steps.size(), 1u);
 }
 
 TEST(Partial, RefusesWhereNothingCanBeTranslated) {
-  const std::string graph = Declared("input", "x", kFloat, {2}) +
-                            Declared("output", "y", kFloat, {2}) + Unknown("Triple", "x", "y");
+  const std::string graph = Declared("input", "x", kFloatType, {2}) +
+                            Declared("output", "y", kFloatType, {2}) + Unknown("Triple", "x", "y");
   EXPECT_THAT(RefusalOfParts(TextModel(17, graph)),
               HasSubstr("no part can be translated: node 'Triple' (test.Triple)"));
 }
 
 TEST(Partial, RefusesDamagedModels) {
   const std::string ends =
-      Declared("input", "x", kFloat, {2}) + Declared("output", "y", kFloat, {2});
-  EXPECT_THAT(RefusalOfParts(TextModel(17, ends + Node("Relu", {"nothing"}, "y"))),
+      Declared("input", "x", kFloatType, {2}) + Declared("output", "y", kFloatType, {2});
+  EXPECT_THAT(RefusalOfParts(TextModel(17, ends + NodeText("Relu", {"nothing"}, "y"))),
               HasSubstr("'nothing' is not defined"));
-  EXPECT_THAT(RefusalOfParts(TextModel(17, ends + Node("Relu", {"x"}, "z"))),
+  EXPECT_THAT(RefusalOfParts(TextModel(17, ends + NodeText("Relu", {"x"}, "z"))),
               HasSubstr("output 'y' is not defined"));
-  EXPECT_THAT(
-      RefusalOfParts(TextModel(17, ends + Node("Relu", {"x"}, "y") + Unknown("Triple", "x", "y"))),
-      HasSubstr("'y' is defined twice"));
+  EXPECT_THAT(RefusalOfParts(
+                  TextModel(17, ends + NodeText("Relu", {"x"}, "y") + Unknown("Triple", "x", "y"))),
+              HasSubstr("'y' is defined twice"));
 }
 
 }  // namespace

@@ -29,7 +29,8 @@ using tensor::DType;
 
 constexpr int64_t kOnnxFloat = 1, kOnnxHalf = 10, kOnnxBFloat = 16;
 
-tensor::HostTensor Numbers(DType dtype, const Ints& shape, uint64_t seed, double low, double high) {
+tensor::HostTensor RandomNumbers(DType dtype, const Ints& shape, uint64_t seed, double low,
+                                 double high) {
   tensor::HostTensor result = tensor::HostTensor::Zeros(dtype, shape);
   base::RandomStream random(seed);
   for (int64_t i = 0; i < result.ElementCount(); ++i) {
@@ -47,7 +48,8 @@ Doubles RoundedTo(DType dtype, const tensor::HostTensor& x) {
 }
 
 /// The compiled network's only output.
-tensor::HostTensor RunCompiled(const Graph& graph, const std::vector<tensor::HostTensor>& inputs) {
+tensor::HostTensor CompiledOutput(const Graph& graph,
+                                  const std::vector<tensor::HostTensor>& inputs) {
   const target::Target target = codegen::HostTarget(1);
   const std::unique_ptr<Compiled> compiled = Compile(graph, target);
   const auto& value = compiled->network.graph.values[compiled->network.graph.outputs[0].value];
@@ -78,7 +80,7 @@ void ExpectError(const std::string& path, const std::vector<tensor::HostTensor>&
   const tensor::HostTensor interpreted = EvaluateGraph(graph, inputs)[0];
   ASSERT_EQ(interpreted.ElementCount(), static_cast<int64_t>(expected.size()));
   EXPECT_LE(ErrorOf(interpreted, expected), bound) << "interpreted";
-  EXPECT_LE(ErrorOf(RunCompiled(graph, inputs), expected), bound) << "compiled";
+  EXPECT_LE(ErrorOf(CompiledOutput(graph, inputs), expected), bound) << "compiled";
 }
 
 void ExpectError(models::GraphBuilder model, const std::vector<tensor::HostTensor>& inputs,
@@ -108,8 +110,8 @@ void ExpectProductError(int64_t k, int64_t type, DType dtype, double bound) {
   models::GraphBuilder g("product", 13, 1);
   const Name a = CastTo(g, g.Input("a", {m, k}), type), b = CastTo(g, g.Input("b", {k, n}), type);
   g.Output(CastTo(g, g.Node("MatMul", {a, b}), kOnnxFloat), {m, n});
-  const auto x = Numbers(DType::kFloat32, {m, k}, 2, 0, 1);
-  const auto y = Numbers(DType::kFloat32, {k, n}, 3, -1, 1);
+  const auto x = RandomNumbers(DType::kFloat32, {m, k}, 2, 0, 1);
+  const auto y = RandomNumbers(DType::kFloat32, {k, n}, 3, -1, 1);
   const Doubles expected = Product(RoundedTo(dtype, x), RoundedTo(dtype, y), m, k, n);
   ExpectError(std::move(g), {x, y}, expected, bound);
 }
@@ -130,8 +132,8 @@ TEST(Precision, HalfConvolutionsSumInFloat32) {
   const Name image = CastTo(g, g.Input("x", {1, ci, size, size}), kOnnxHalf);
   const Name weights = CastTo(g, g.Input("w", {co, ci, 3, 3}), kOnnxHalf);
   g.Output(CastTo(g, g.Node("Conv", {image, weights}), kOnnxFloat), {1, co, 4, 4});
-  const auto x = Numbers(DType::kFloat32, {1, ci, size, size}, 2, 0, 1);
-  const auto w = Numbers(DType::kFloat32, {co, ci, 3, 3}, 3, -1, 1);
+  const auto x = RandomNumbers(DType::kFloat32, {1, ci, size, size}, 2, 0, 1);
+  const auto w = RandomNumbers(DType::kFloat32, {co, ci, 3, 3}, 3, -1, 1);
   const Doubles a = RoundedTo(DType::kFloat16, x), b = RoundedTo(DType::kFloat16, w);
   Doubles expected;
   for (int64_t o = 0; o < co; ++o) {
@@ -163,13 +165,13 @@ TEST(Precision, SoftmaxOfManyClasses) {
   const int64_t rows = 2, columns = 18385;
   models::GraphBuilder g("softmax", 13, 1);
   g.Output(g.Node("Softmax", {g.Input("x", {rows, columns})}), {rows, columns});
-  const auto x = Numbers(DType::kFloat32, {rows, columns}, 2, -1, 1);
+  const auto x = RandomNumbers(DType::kFloat32, {rows, columns}, 2, -1, 1);
   ExpectError(std::move(g), {x}, SoftmaxOf(RoundedTo(DType::kFloat32, x), columns), 1e-6);
 }
 
 TEST(Precision, MeanOfManyElements) {
   const int64_t count = 150000;
-  const auto x = Numbers(DType::kFloat32, {2, count}, 2, 0, 1);
+  const auto x = RandomNumbers(DType::kFloat32, {2, count}, 2, 0, 1);
   for (const auto& [type, dtype] :
        {std::pair(kOnnxFloat, DType::kFloat32), std::pair(kOnnxHalf, DType::kFloat16)}) {
     models::GraphBuilder g("mean", 13, 1);
@@ -208,7 +210,7 @@ TEST(Precision, HalfLayerNormalizationOfLongRows) {
       CastTo(g, g.Constant("s", {columns}, std::vector<float>(columns, 1)), kOnnxHalf);
   const Name y = g.Node("LayerNormalization", {x, scale}, {{"epsilon", 1e-12F}});
   g.Output(CastTo(g, y, kOnnxFloat), {rows, columns});
-  auto given = Numbers(DType::kFloat32, {rows, columns}, 2, 0, 4);
+  auto given = RandomNumbers(DType::kFloat32, {rows, columns}, 2, 0, 4);
   for (int64_t i = 2 * columns; i < 3 * columns; ++i) given.Set(i, 2);  // no variance: 0, not NaN
   ExpectError(std::move(g), {given}, LayerNormOf(RoundedTo(DType::kFloat16, given), columns, 1e-12),
               2e-6);
@@ -264,8 +266,8 @@ class HalfModel {
 
 TEST(Precision, HalfModelsKeepTheirInterface) {
   const int64_t m = 3, k = 2048, n = 16;
-  const auto x = Numbers(DType::kFloat16, {m, k}, 2, 0, 1);
-  const auto w = Numbers(DType::kFloat16, {k, n}, 3, -0.1, 0.2);
+  const auto x = RandomNumbers(DType::kFloat16, {m, k}, 2, 0, 1);
+  const auto w = RandomNumbers(DType::kFloat16, {k, n}, 3, -0.1, 0.2);
   const HalfModel model(m, w);
   const Graph graph = ImportOnnx(model.path());
   EXPECT_EQ(graph.values[graph.inputs[0]].dtype, DType::kFloat16);
@@ -278,8 +280,8 @@ TEST(Precision, HalfModelsKeepTheirInterface) {
 
 TEST(Precision, HalfModelsKeepTheirWeights) {
   const int64_t m = 1, k = 512, n = 48;
-  const auto x = Numbers(DType::kFloat16, {m, k}, 2, 0, 1);
-  const auto w = Numbers(DType::kFloat16, {k, n}, 3, -0.1, 0.2);
+  const auto x = RandomNumbers(DType::kFloat16, {m, k}, 2, 0, 1);
+  const auto w = RandomNumbers(DType::kFloat16, {k, n}, 3, -0.1, 0.2);
   const HalfModel model(m, w);
   Graph graph = ImportOnnx(model.path());
   Optimize(graph);

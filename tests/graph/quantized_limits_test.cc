@@ -77,7 +77,7 @@ TEST(QuantizedLimits, ProductsOfEndsWithZeroPointsAtEnds) {
   constexpr int64_t kTerms = 33;  // no whole number of instructions
   for (const Byte& left : AllBytes()) {
     for (const Byte& right : AllBytes()) {
-      SCOPED_TRACE(testing::Message() << left.zero << " and " << right.zero);
+      SCOPED_TRACE(::testing::Message() << left.zero << " and " << right.zero);
       const HostTensor a = Ends(left, {5, kTerms}, 3), b = Ends(right, {kTerms, 18}, 7);
       for (const std::set<int>& constants : {std::set<int>{2, 3}, std::set<int>{1, 2, 3}}) {
         const HostTensor y = RunOperator({.op = "MatMulInteger",

@@ -93,9 +93,9 @@ struct ConvCase {
   }
 
   void Check(bool of_bytes = true) const {
-    SCOPED_TRACE(testing::Message() << "in " << in << " out " << out << " groups " << groups
-                                    << " stride " << stride << " relu " << relu << " types "
-                                    << tensor::ToString(x.dtype) << tensor::ToString(w.dtype));
+    SCOPED_TRACE(::testing::Message() << "in " << in << " out " << out << " groups " << groups
+                                      << " stride " << stride << " relu " << relu << " types "
+                                      << tensor::ToString(x.dtype) << tensor::ToString(w.dtype));
     const Graph graph = ExpectLevels(Model(), {Image()}, Expected(), y);
     EXPECT_EQ(ByteProducts(graph), of_bytes ? 1 : 0) << Print(graph);
     EXPECT_TRUE(ComputedFloats(graph).empty()) << Print(graph);
@@ -176,7 +176,7 @@ TEST(QLinearConv, SaturatesAndRoundsTiesToEven) {
 }
 
 /// a [2, 5, k] times b [k, n] or, of two activations, [2, k, n].
-struct ProductCase {
+struct QuantizedProduct {
   QuantizationParameters a, b, y;
   bool activations = false;
   static constexpr int64_t kRows = 5, kInner = 19, kColumns = 6;
@@ -203,8 +203,9 @@ struct ProductCase {
   }
 
   void Check() const {
-    SCOPED_TRACE(testing::Message() << tensor::ToString(a.dtype) << " " << tensor::ToString(b.dtype)
-                                    << " activations " << activations);
+    SCOPED_TRACE(::testing::Message()
+                 << tensor::ToString(a.dtype) << " " << tensor::ToString(b.dtype) << " activations "
+                 << activations);
     const HostTensor left = RandomLevels(a, LeftShape(), 1),
                      right = RandomLevels(b, RightShape(), 2);
     ModelWriter writer;
@@ -223,7 +224,7 @@ struct ProductCase {
 };
 
 QuantizationParameters PerColumn(DType dtype, int64_t spread) {
-  QuantizationParameters q = PerChannel(dtype, ProductCase::kColumns, spread);
+  QuantizationParameters q = PerChannel(dtype, QuantizedProduct::kColumns, spread);
   q.axis = 1;
   return q;
 }
@@ -236,7 +237,7 @@ TEST(QuantizedMatMul, WeightsOfAllKinds) {
           QuantizationParameters{DType::kUInt8, {0.005}, {128}},
           QuantizationParameters{DType::kUInt8, {0.005}, {13}}, PerColumn(DType::kInt8, 0),
           PerColumn(DType::kInt8, 50)}) {
-      ProductCase{.a = a, .b = b, .y = y}.Check();
+      QuantizedProduct{.a = a, .b = b, .y = y}.Check();
     }
   }
 }
@@ -245,7 +246,7 @@ TEST(QuantizedMatMul, TwoActivationsWithZeroPoints) {
   const QuantizationParameters y{DType::kInt8, {0.35}, {-20}};
   for (const QuantizationParameters& a : {kUnsigned, kSigned}) {
     for (const QuantizationParameters& b : {kUnsigned, kSigned}) {
-      ProductCase{.a = a, .b = b, .y = y, .activations = true}.Check();
+      QuantizedProduct{.a = a, .b = b, .y = y, .activations = true}.Check();
     }
   }
 }

@@ -17,7 +17,7 @@
 namespace bayloom::graph {
 namespace {
 
-constexpr int64_t kSteps = 4, kInputs = 5, kHidden = 6, kColumns = 4 * kHidden;
+constexpr int64_t kLstmSteps = 4, kLstmInputs = 5, kLstmHidden = 6, kLstmColumns = 4 * kLstmHidden;
 
 using Doubles = std::vector<double>;
 
@@ -26,12 +26,12 @@ using Doubles = std::vector<double>;
 class QuantizedLstm {
  public:
   /// `per_column`: a scale and a zero point for every column of the weights.
-  explicit QuantizedLstm(bool per_column) : parameters_(per_column ? kColumns : 1) {
+  explicit QuantizedLstm(bool per_column) : parameters_(per_column ? kLstmColumns : 1) {
     base::RandomStream random(11);
-    for (int64_t i = 0; i < kSteps * kInputs; ++i) x_.push_back(random.Normal());
-    w_ = Levels(random, kInputs * kColumns, 100);
-    r_ = Levels(random, kHidden * kColumns, 100);
-    for (int64_t i = 0; i < 2 * kColumns; ++i) b_.push_back(0.3 * random.Normal());
+    for (int64_t i = 0; i < kLstmSteps * kLstmInputs; ++i) x_.push_back(random.Normal());
+    w_ = Levels(random, kLstmInputs * kLstmColumns, 100);
+    r_ = Levels(random, kLstmHidden * kLstmColumns, 100);
+    for (int64_t i = 0; i < 2 * kLstmColumns; ++i) b_.push_back(0.3 * random.Normal());
     for (int64_t i = 0; i < parameters_; ++i) {
       w_scale_.push_back(0.005 + 0.005 * random.Uniform());
       r_scale_.push_back(0.005 + 0.005 * random.Uniform());
@@ -46,32 +46,32 @@ class QuantizedLstm {
       return fmt::format("  {} = Constant <value = {} {{{}}}> ()\n", name, type,
                          fmt::join(values, ", "));
     };
-    return fmt::format("g (float[{}, 1, {}] x) => (float[{}, 1, 1, {}] y) {{\n", kSteps, kInputs,
-                       kSteps, kHidden) +
-           constant("w", fmt::format("int8[1, {}, {}]", kInputs, kColumns), w_) +
-           constant("r", fmt::format("int8[1, {}, {}]", kHidden, kColumns), r_) +
-           constant("b", fmt::format("float[1, {}]", 2 * kColumns), b_) +
+    return fmt::format("g (float[{}, 1, {}] x) => (float[{}, 1, 1, {}] y) {{\n", kLstmSteps,
+                       kLstmInputs, kLstmSteps, kLstmHidden) +
+           constant("w", fmt::format("int8[1, {}, {}]", kLstmInputs, kLstmColumns), w_) +
+           constant("r", fmt::format("int8[1, {}, {}]", kLstmHidden, kLstmColumns), r_) +
+           constant("b", fmt::format("float[1, {}]", 2 * kLstmColumns), b_) +
            constant("ws", "float" + shape, w_scale_) + constant("wz", "int8" + shape, w_zero_) +
            constant("rs", "float" + shape, r_scale_) + constant("rz", "int8" + shape, r_zero_) +
            fmt::format(
                "  y = com.microsoft.DynamicQuantizeLSTM <hidden_size = {}> "
                "(x, w, r, b, , , , , ws, wz, rs, rz)\n}}",
-               kHidden);
+               kLstmHidden);
   }
 
   Doubles Input() const { return x_; }
 
   Doubles Run() const {
-    const Doubles input = Product(x_, kSteps, w_, w_scale_, w_zero_);
-    Doubles h(kHidden, 0), c(kHidden, 0), y;
-    for (int64_t t = 0; t < kSteps; ++t) {
+    const Doubles input = Product(x_, kLstmSteps, w_, w_scale_, w_zero_);
+    Doubles h(kLstmHidden, 0), c(kLstmHidden, 0), y;
+    for (int64_t t = 0; t < kLstmSteps; ++t) {
       const Doubles recurrent = Product(h, 1, r_, r_scale_, r_zero_);
       const auto gate = [&](int64_t k, int64_t j) {
-        const int64_t n = k * kHidden + j;
-        return input[t * kColumns + n] + recurrent[n] + b_[n] + b_[kColumns + n];
+        const int64_t n = k * kLstmHidden + j;
+        return input[t * kLstmColumns + n] + recurrent[n] + b_[n] + b_[kLstmColumns + n];
       };
       const auto sigmoid = [](double v) { return 1 / (1 + std::exp(-v)); };
-      for (int64_t j = 0; j < kHidden; ++j) {
+      for (int64_t j = 0; j < kLstmHidden; ++j) {
         c[j] = sigmoid(gate(2, j)) * c[j] + sigmoid(gate(0, j)) * std::tanh(gate(3, j));
         h[j] = sigmoid(gate(1, j)) * std::tanh(c[j]);
       }
@@ -98,13 +98,13 @@ class QuantizedLstm {
     const int64_t inner = std::ssize(a) / rows;
     Doubles result;
     for (int64_t row = 0; row < rows; ++row) {
-      for (int64_t n = 0; n < kColumns; ++n) {
+      for (int64_t n = 0; n < kLstmColumns; ++n) {
         const int64_t parameter = parameters_ == 1 ? 0 : n;
         int64_t sum = 0;
         for (int64_t k = 0; k < inner; ++k) {
           const double level = std::nearbyint(a[row * inner + k] / scale) + zero;
           sum += static_cast<int64_t>(std::clamp(level, 0.0, 255.0) - zero) *
-                 (weights[k * kColumns + n] - zeros[parameter]);
+                 (weights[k * kLstmColumns + n] - zeros[parameter]);
         }
         result.push_back(static_cast<double>(sum) * scale * scales[parameter]);
       }
@@ -121,7 +121,8 @@ TEST(DynamicQuantizeLstm, ComputesWhatIntegersCompute) {
   for (const bool per_column : {false, true}) {
     const QuantizedLstm lstm(per_column);
     const Graph graph = ImportText(lstm.Text());
-    tensor::HostTensor x = tensor::HostTensor::Zeros(tensor::DType::kFloat32, {kSteps, 1, kInputs});
+    tensor::HostTensor x =
+        tensor::HostTensor::Zeros(tensor::DType::kFloat32, {kLstmSteps, 1, kLstmInputs});
     for (int64_t i = 0; i < x.ElementCount(); ++i) x.Set(i, lstm.Input()[i]);
     const Doubles expected = lstm.Run();
     const tensor::HostTensor evaluated = EvaluateGraph(graph, {x})[0];

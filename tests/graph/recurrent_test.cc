@@ -169,7 +169,7 @@ void ExpectOutputs(const std::vector<tensor::HostTensor>& outputs, const Recurre
   if (outputs.size() > 2) ExpectNear(outputs[2], result.y_c);
 }
 
-Graph Import(const RecurrentCase& c, Known known) {
+Graph ImportCase(const RecurrentCase& c, Known known) {
   return ImportOnnx(RecurrentModel(c, known).Write().path());
 }
 
@@ -183,7 +183,7 @@ TEST(Recurrent, EveryCombinationOfOptionsComputesTheDefinition) {
     const RecurrentCase c = RandomCase(seed);
     SCOPED_TRACE(fmt::format("seed {}: {} {}", seed, c.direction, c.op));
     const auto known = static_cast<Known>(seed % 3);
-    const Graph graph = Import(c, known);
+    const Graph graph = ImportCase(c, known);
     const std::vector<tensor::HostTensor> inputs = InputsOf(graph, c);
     const RecurrentResult expected = ReferenceOf(c);
     ExpectOutputs(EvaluateGraph(graph, inputs), expected);
@@ -195,7 +195,7 @@ TEST(Recurrent, CompiledNetworksComputeTheDefinition) {
   for (uint64_t seed = 200; seed < 212; ++seed) {
     const RecurrentCase c = RandomCase(seed);
     SCOPED_TRACE(fmt::format("seed {}: {} {}", seed, c.direction, c.op));
-    const TaskGraph network = Optimized(Import(c, static_cast<Known>(seed % 3)));
+    const TaskGraph network = Optimized(ImportCase(c, static_cast<Known>(seed % 3)));
     ExpectOutputs(RunCompiled(network, InputsOf(network.graph, c)), ReferenceOf(c));
   }
 }
@@ -218,7 +218,7 @@ TEST(Recurrent, StepsShareTheirTasks) {
     for (const char* direction : {"forward", "reverse", "bidirectional"}) {
       SCOPED_TRACE(fmt::format("{} {}", direction, op));
       const auto tasks = [&](int64_t steps) {
-        return Optimized(Import(Steps(op, direction, steps), Known::kWeights));
+        return Optimized(ImportCase(Steps(op, direction, steps), Known::kWeights));
       };
       const TaskGraph few = tasks(8), many = tasks(200);
       EXPECT_EQ(few.tasks.size(), many.tasks.size());
@@ -233,7 +233,7 @@ TEST(Recurrent, StepsShareTheirTasks) {
 
 /// Nothing is copied to read a step's part of the input's product or to put the outputs together.
 TEST(Recurrent, StepsReadAndWriteInPlace) {
-  const TaskGraph network = Optimized(Import(Steps("LSTM", "forward", 64), Known::kWeights));
+  const TaskGraph network = Optimized(ImportCase(Steps("LSTM", "forward", 64), Known::kWeights));
   for (const GraphTask& task : network.tasks) {
     const bool in_every_step = task.weight > 8;
     EXPECT_FALSE(in_every_step && task.workload.name.find("copy") != std::string::npos);
@@ -244,14 +244,14 @@ TEST(Recurrent, StepsReadAndWriteInPlace) {
 
 TEST(Recurrent, ThousandsOfStepsComputeTheDefinition) {
   const RecurrentCase c = Steps("GRU", "bidirectional", 1000);
-  const TaskGraph network = Optimized(Import(c, Known::kWeights));
+  const TaskGraph network = Optimized(ImportCase(c, Known::kWeights));
   ExpectOutputs(RunCompiled(network, InputsOf(network.graph, c)), ReferenceOf(c));
 }
 
 TEST(Recurrent, RefusesWhatDoesNotFit) {
   const auto message = [](const RecurrentCase& c) -> std::string {
     try {
-      Import(c, Known::kWeights);
+      ImportCase(c, Known::kWeights);
     } catch (const InputError& error) {
       return error.what();
     }

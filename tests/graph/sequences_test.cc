@@ -7,26 +7,17 @@
 #include <string>
 
 #include "bayloom/graph/internal/evaluate.h"
+#include "tests/graph/host_tensors.h"
 #include "tests/graph/text_models.h"
 
 namespace bayloom::graph {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 using Doubles = std::vector<double>;
 
-tensor::HostTensor Row(const Doubles& values) {
-  tensor::HostTensor tensor =
-      tensor::HostTensor::Zeros(tensor::DType::kFloat32, {std::ssize(values)});
-  for (size_t i = 0; i < values.size(); ++i) tensor.Set(static_cast<int64_t>(i), values[i]);
-  return tensor;
-}
-
 Doubles FirstOutput(const std::string& graph, const std::vector<tensor::HostTensor>& inputs) {
-  const tensor::HostTensor output = EvaluateGraph(ImportText(graph, 17), inputs)[0];
-  Doubles values;
-  for (int64_t i = 0; i < output.ElementCount(); ++i) values.push_back(output.Get(i));
-  return values;
+  return Values(EvaluateGraph(ImportText(graph, 17), inputs)[0]);
 }
 
 std::string Refusal(const std::string& graph) {
@@ -53,7 +44,8 @@ TEST(Sequences, AreBuiltAndTakenApart) {
     s5 = SequenceInsert (s2, sum, one)
     z = ConcatFromSequence <axis = 0> (s5)
   })";
-  EXPECT_EQ(FirstOutput(graph, {Row({1, 2}), Row({3, 4})}), (Doubles{1, 2, 6, 8, 3, 4}));
+  EXPECT_EQ(FirstOutput(graph, {FloatVector({1, 2}), FloatVector({3, 4})}),
+            (Doubles{1, 2, 6, 8, 3, 4}));
 }
 
 TEST(Sequences, OfPartsOfATensor) {
@@ -65,7 +57,7 @@ TEST(Sequences, OfPartsOfATensor) {
     size = Cast <to = 1> (n)
     z = Mul (last, size)
   })";
-  EXPECT_EQ(FirstOutput(graph, {Row({1, 2, 3, 4, 5})}), (Doubles{15}));
+  EXPECT_EQ(FirstOutput(graph, {FloatVector({1, 2, 3, 4, 5})}), (Doubles{15}));
 }
 
 TEST(Sequences, AreStackedAlongANewAxis) {
@@ -73,7 +65,7 @@ TEST(Sequences, AreStackedAlongANewAxis) {
     s = SequenceConstruct (x, y)
     z = ConcatFromSequence <axis = 1, new_axis = 1> (s)
   })";
-  EXPECT_EQ(FirstOutput(graph, {Row({1, 2}), Row({3, 4})}), (Doubles{1, 3, 2, 4}));
+  EXPECT_EQ(FirstOutput(graph, {FloatVector({1, 2}), FloatVector({3, 4})}), (Doubles{1, 3, 2, 4}));
 }
 
 TEST(Sequences, GrowInLoops) {
@@ -89,7 +81,7 @@ TEST(Sequences, GrowInLoops) {
     }>
     z = ConcatFromSequence <axis = 0> (all)
   })";
-  EXPECT_EQ(FirstOutput(graph, {Row({1, -1})}), (Doubles{2, -2, 4, -4, 8, -8}));
+  EXPECT_EQ(FirstOutput(graph, {FloatVector({1, -1})}), (Doubles{2, -2, 4, -4, 8, -8}));
 }
 
 TEST(Sequences, PositionsHaveToBeThere) {

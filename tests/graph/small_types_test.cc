@@ -20,8 +20,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr int kFloat = 1, kE4m3fn = 17, kE4m3fnuz = 18, kE5m2 = 19, kE5m2fnuz = 20, kUint4 = 21,
-              kInt4 = 22, kE2m1 = 23, kE8m0 = 24, kInt2 = 26, kE2m3 = 27, kE3m2 = 28;
+constexpr int kE4m3fn = 17, kE4m3fnuz = 18, kE5m2 = 19, kE5m2fnuz = 20, kUint4 = 21, kInt4 = 22,
+              kE2m1 = 23, kE8m0 = 24, kInt2 = 26, kE2m3 = 27, kE3m2 = 28;
 const double kInfinity = std::numeric_limits<double>::infinity();
 
 double Decode(int type, uint32_t pattern) { return FindSmallType(type)->Decode(pattern); }
@@ -54,27 +54,18 @@ std::string Constant(int type, const std::vector<int64_t>& dims, const std::stri
   return fmt::format("initializer {{ name: 'w' data_type: {} dims: [{}] {} }}", type,
                      fmt::join(dims, ", "), data);
 }
-std::string Numbers(const std::string& name, const std::vector<int64_t>& dims,
-                    const std::vector<double>& values) {
+std::string FloatInitializer(const std::string& name, const std::vector<int64_t>& dims,
+                             const std::vector<double>& values) {
   return fmt::format("initializer {{ name: '{}' data_type: 1 dims: [{}] float_data: [{}] }}", name,
                      fmt::join(dims, ", "), fmt::join(values, ", "));
-}
-std::string Node(const std::string& op, const std::vector<std::string>& inputs,
-                 const std::string& output, const std::string& attributes = "") {
-  std::string text = fmt::format("node {{ op_type: '{}' output: '{}' ", op, output);
-  for (const std::string& input : inputs) text += fmt::format("input: '{}' ", input);
-  return text + attributes + " }";
-}
-std::string Attribute(const std::string& name, int64_t value) {
-  return fmt::format("attribute {{ name: '{}' type: INT i: {} }}", name, value);
 }
 
 /// Packed with the first element in the lowest bits, in raw data and in lists.
 TEST(SmallTypes, FourBitWeightsAreDequantizedByBlocks) {
-  const std::string rest =
-      Numbers("s", {2, 2}, {1, 10, 100, 1000}) +
-      Node("DequantizeLinear", {"w", "s"}, "y", Attribute("block_size", 2) + Attribute("axis", 1)) +
-      "output { name: 'y' }";
+  const std::string rest = FloatInitializer("s", {2, 2}, {1, 10, 100, 1000}) +
+                           NodeText("DequantizeLinear", {"w", "s"}, "y",
+                                    IntAttribute("block_size", 2) + IntAttribute("axis", 1)) +
+                           "output { name: 'y' }";
   // 1 -2 7 | -8 3 -1, each row in blocks of 2 and 1.
   for (const char* data : {"raw_data: '\\xE1\\x87\\xF3'", "int32_data: [0xE1, 0x87, 0xF3]"}) {
     const auto y = Compute(TextModel(21, Constant(kInt4, {2, 3}, data) + rest))[0];
@@ -85,21 +76,23 @@ TEST(SmallTypes, FourBitWeightsAreDequantizedByBlocks) {
 TEST(SmallTypes, ValuesAreMovedAndConverted) {
   const auto y = Compute(TextModel(
       23, Constant(kE2m1, {4}, "raw_data: '\\x71\\x9F'") + Integers("shape", {2, 2}) +
-              Node("Reshape", {"w", "shape"}, "r") + Node("Transpose", {"r"}, "t") +
-              Node("Cast", {"t"}, "y", Attribute("to", kFloat)) + "output { name: 'y' }"))[0];
+              NodeText("Reshape", {"w", "shape"}, "r") + NodeText("Transpose", {"r"}, "t") +
+              NodeText("Cast", {"t"}, "y", IntAttribute("to", kFloatType)) +
+              "output { name: 'y' }"))[0];
   EXPECT_THAT(Values(y), ElementsAre(0.5, -6, 6, -0.5));
 }
 
 /// Also where a cast changes no number.
 TEST(SmallTypes, ACastValueIsOfTheNewType) {
-  constexpr int kInt8 = 3, kFloat16 = 10, kBfloat16 = 16;
   const std::vector<std::pair<int, int>> casts = {
-      {kE4m3fn, kFloat}, {kE5m2, kFloat16}, {kE4m3fn, kBfloat16}, {kInt4, kInt8}};
+      {kE4m3fn, kFloatType}, {kE5m2, kFloat16Type}, {kE4m3fn, kBfloat16Type}, {kInt4, kInt8Type}};
   for (const auto& [from, to] : casts) {
-    const auto y = Compute(TextModel(
-        23, Constant(from, {1}, "raw_data: '\\x02'") +
-                Node("Cast", {"w"}, "c", Attribute("to", to)) + Node("Add", {"c", "c"}, "s") +
-                Node("Cast", {"s"}, "y", Attribute("to", kFloat)) + "output { name: 'y' }"))[0];
+    const auto y =
+        Compute(TextModel(23, Constant(from, {1}, "raw_data: '\\x02'") +
+                                  NodeText("Cast", {"w"}, "c", IntAttribute("to", to)) +
+                                  NodeText("Add", {"c", "c"}, "s") +
+                                  NodeText("Cast", {"s"}, "y", IntAttribute("to", kFloatType)) +
+                                  "output { name: 'y' }"))[0];
     EXPECT_THAT(Values(y), ElementsAre(2 * Decode(from, 2))) << from << " to " << to;
   }
 }
@@ -108,12 +101,13 @@ TEST(SmallTypes, ArithmeticAndOutputsAreRefused) {
   const std::string w = Constant(kInt4, {2}, "raw_data: '\\xE1'");
   EXPECT_THAT(RefusalOf(TextModel(21, w + "output { name: 'w' }")),
               HasSubstr("output 'w': element type int4 is not supported"));
-  EXPECT_THAT(RefusalOf(TextModel(21, w + Node("Neg", {"w"}, "y") + "output { name: 'y' }")),
+  EXPECT_THAT(RefusalOf(TextModel(21, w + NodeText("Neg", {"w"}, "y") + "output { name: 'y' }")),
               HasSubstr("may not be of int4"));
-  EXPECT_THAT(RefusalOf(TextModel(21, "input { " + Declare("x", kInt4, {2}) + " }" +
-                                          Node("Cast", {"x"}, "y", Attribute("to", kFloat)) +
-                                          "output { name: 'y' }")),
-              HasSubstr("input 'x': element type int4 is supported in constants only"));
+  EXPECT_THAT(
+      RefusalOf(TextModel(21, "input { " + Declare("x", kInt4, {2}) + " }" +
+                                  NodeText("Cast", {"x"}, "y", IntAttribute("to", kFloatType)) +
+                                  "output { name: 'y' }")),
+      HasSubstr("input 'x': element type int4 is supported in constants only"));
 }
 
 /// The value of the type that is nearest to x; of two, the one whose pattern is even.
@@ -139,11 +133,12 @@ TEST(SmallTypes, CastsRoundToTheNearestValue) {
       for (double part : {0.0, 0.25, 0.5, 0.75}) numbers.push_back(value + part * (next - value));
     }
     const int64_t count = static_cast<int64_t>(numbers.size());
-    const auto y = Compute(TextModel(28, "input { " + Declare("x", kFloat, {count}) + " }" +
-                                             Node("Cast", {"x"}, "s", Attribute("to", number)) +
-                                             Node("Cast", {"s"}, "y", Attribute("to", kFloat)) +
-                                             "output { name: 'y' }"),
-                           {Floats({count}, numbers)})[0];
+    const auto y =
+        Compute(TextModel(28, "input { " + Declare("x", kFloatType, {count}) + " }" +
+                                  NodeText("Cast", {"x"}, "s", IntAttribute("to", number)) +
+                                  NodeText("Cast", {"s"}, "y", IntAttribute("to", kFloatType)) +
+                                  "output { name: 'y' }"),
+                {Floats({count}, numbers)})[0];
     for (int64_t i = 0; i < count; ++i) {
       EXPECT_EQ(y.Get(i), Nearest(type, numbers[i])) << type.name << " of " << numbers[i];
     }
@@ -153,10 +148,11 @@ TEST(SmallTypes, CastsRoundToTheNearestValue) {
 TEST(SmallTypes, BeyondTheLargestValueWithoutSaturation) {
   for (const int number : {kE4m3fn, kE5m2}) {
     const auto y = Compute(
-        TextModel(19,
-                  "input { " + Declare("x", kFloat, {1}) + " }" +
-                      Node("Cast", {"x"}, "s", Attribute("to", number) + Attribute("saturate", 0)) +
-                      Node("Cast", {"s"}, "y", Attribute("to", kFloat)) + "output { name: 'y' }"),
+        TextModel(19, "input { " + Declare("x", kFloatType, {1}) + " }" +
+                          NodeText("Cast", {"x"}, "s",
+                                   IntAttribute("to", number) + IntAttribute("saturate", 0)) +
+                          NodeText("Cast", {"s"}, "y", IntAttribute("to", kFloatType)) +
+                          "output { name: 'y' }"),
         {Floats({1}, {1e6})})[0];
     EXPECT_TRUE(number == kE5m2 ? y.Get(0) == kInfinity : std::isnan(y.Get(0)));
   }
@@ -165,9 +161,10 @@ TEST(SmallTypes, BeyondTheLargestValueWithoutSaturation) {
 /// Quantized to 4 bits: rounded to even and saturated.
 TEST(SmallTypes, QuantizationSaturates) {
   const auto y = Compute(
-      TextModel(21, "input { " + Declare("x", kFloat, {6}) + " }" + Numbers("s", {}, {2}) +
-                        Node("QuantizeLinear", {"x", "s"}, "q", Attribute("output_dtype", kInt4)) +
-                        Node("DequantizeLinear", {"q", "s"}, "y") + "output { name: 'y' }"),
+      TextModel(
+          21, "input { " + Declare("x", kFloatType, {6}) + " }" + FloatInitializer("s", {}, {2}) +
+                  NodeText("QuantizeLinear", {"x", "s"}, "q", IntAttribute("output_dtype", kInt4)) +
+                  NodeText("DequantizeLinear", {"q", "s"}, "y") + "output { name: 'y' }"),
       {Floats({6}, {1, 3, -5, 100, -100, 0.9})})[0];
   EXPECT_THAT(Values(y), ElementsAre(0, 4, -4, 14, -16, 0));
 }

@@ -30,6 +30,18 @@ std::string Declare(const std::string& name, int type, const std::vector<int64_t
                      type, dims);
 }
 
+std::string NodeText(const std::string& op, const std::vector<std::string>& inputs,
+                     const std::string& output, const std::string& attributes) {
+  std::string text =
+      fmt::format("node {{ op_type: '{}' name: '{}' output: '{}' ", op, output, output);
+  for (const std::string& input : inputs) text += fmt::format("input: '{}' ", input);
+  return text + attributes + "}\n";
+}
+
+std::string IntAttribute(const std::string& name, int64_t value) {
+  return fmt::format("attribute {{ name: '{}' type: INT i: {} }} ", name, value);
+}
+
 std::string Integers(const std::string& name, const std::vector<int64_t>& values) {
   return fmt::format("initializer {{ name: '{}' data_type: 7 dims: {} int64_data: [{}] }}", name,
                      values.size(), fmt::join(values, ", "));
@@ -57,19 +69,6 @@ std::string RefusalOf(const onnx::ModelProto& model) {
   }
   ADD_FAILURE() << "the model was accepted";
   return "";
-}
-
-tensor::HostTensor Floats(const std::vector<int64_t>& shape, const std::vector<double>& values,
-                          tensor::DType dtype) {
-  tensor::HostTensor tensor = tensor::HostTensor::Zeros(dtype, shape);
-  for (size_t i = 0; i < values.size(); ++i) tensor.Set(static_cast<int64_t>(i), values[i]);
-  return tensor;
-}
-
-std::vector<double> Values(const tensor::HostTensor& tensor) {
-  std::vector<double> values;
-  for (int64_t i = 0; i < tensor.ElementCount(); ++i) values.push_back(tensor.Get(i));
-  return values;
 }
 
 }  // namespace bayloom::graph

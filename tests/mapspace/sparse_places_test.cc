@@ -25,7 +25,7 @@ namespace {
 
 constexpr int64_t kM = 6, kN = 4, kK = 8;
 
-constexpr char kChip[] = R"(arch:
+constexpr char kTwoLevelChip[] = R"(arch:
   arithmetic: {name: mac, word-bits: 8}
   storage:
   - {name: Buffer, entries: 512, word-bits: 8, metadata_storage_width: 8,
@@ -118,7 +118,7 @@ class SparsePlaces : public ::testing::Test {
   }
 
   TemporaryFolder folder_;
-  const Architecture chip_ = ParseArchitectureYaml(kChip, "chip.yaml");
+  const Architecture chip_ = ParseArchitectureYaml(kTwoLevelChip, "chip.yaml");
 };
 
 TEST_F(SparsePlaces, CountsWhatGoingThroughAllPointsCounts) {

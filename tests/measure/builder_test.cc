@@ -61,15 +61,15 @@ Result<codegen::KernelObject> Misbehave(const tensor::Program& program) {
   return codegen::KernelObject{program.name, std::string(100000, 'x'), {}, {}, 12, 34, 56};
 }
 
-struct Misdeed {
+struct CompilerMisdeed {
   std::string name;
   trial::Verdict verdict;
   std::string reason;
 };
 
-void PrintTo(const Misdeed& misdeed, std::ostream* out) { *out << misdeed.name; }
+void PrintTo(const CompilerMisdeed& misdeed, std::ostream* out) { *out << misdeed.name; }
 
-class BuilderMisdeed : public testing::TestWithParam<Misdeed> {};
+class BuilderMisdeed : public testing::TestWithParam<CompilerMisdeed> {};
 
 /// Enough for a program on which nothing goes wrong.
 constexpr double kTimeout = 2;
@@ -97,13 +97,15 @@ TEST_P(BuilderMisdeed, CostsTheProgramThatItHappensOnAndNoOther) {
 INSTANTIATE_TEST_SUITE_P(
     All, BuilderMisdeed,
     testing::Values(
-        Misdeed{"abort", trial::Verdict::kBuildError, "(SIGABRT): COMPILER ERROR: cannot select"},
-        Misdeed{"crash", trial::Verdict::kBuildError, "the compiler ended with"},
-        Misdeed{"leave", trial::Verdict::kBuildError, "the compiler ended with exit code 3"},
-        Misdeed{"hang", trial::Verdict::kTimeout, "compiling did not end within 2 s"},
-        Misdeed{"stop", trial::Verdict::kTimeout, "compiling did not end within 2 s"},
-        Misdeed{"throw", trial::Verdict::kBuildError, "thrown"},
-        Misdeed{"refuse", trial::Verdict::kBuildError, "refused"}),
+        CompilerMisdeed{"abort", trial::Verdict::kBuildError,
+                        "(SIGABRT): COMPILER ERROR: cannot select"},
+        CompilerMisdeed{"crash", trial::Verdict::kBuildError, "the compiler ended with"},
+        CompilerMisdeed{"leave", trial::Verdict::kBuildError,
+                        "the compiler ended with exit code 3"},
+        CompilerMisdeed{"hang", trial::Verdict::kTimeout, "compiling did not end within 2 s"},
+        CompilerMisdeed{"stop", trial::Verdict::kTimeout, "compiling did not end within 2 s"},
+        CompilerMisdeed{"throw", trial::Verdict::kBuildError, "thrown"},
+        CompilerMisdeed{"refuse", trial::Verdict::kBuildError, "refused"}),
     [](const auto& instance) { return instance.param.name; });
 
 TEST(Builder, TellsWhatAProgramTakesBesidesItsArguments) {

@@ -16,14 +16,15 @@
 #include "bayloom/sketch/default_schedule.h"
 #include "bayloom/target/emulated.h"
 #include "bayloom/tensor/operator_shorthand.h"
+#include "tests/measure/wrong_program.h"
 
 namespace bayloom::measure {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 using testing::HasSubstr;
 
-KernelOptions Options() {
+KernelOptions TestKernelOptions() {
   KernelOptions options;
   options.runner.executable = BAYLOOM_TEST_RUNNER;
   options.timing.min_total_seconds = 2e-3;
@@ -40,21 +41,13 @@ TrialMessage Compiled(const tensor::Program& program) {
 
 tensor::Workload Product() { return tensor::ParseOperator("matmul:32,48,16,bias"); }
 
-/// One that computes something else.
-tensor::Program Wrong(const tensor::Workload& workload) {
-  tensor::Program program = tensor::Lower(workload);
-  tensor::Block& block = program.blocks[program.BlocksInOrder().back()];
-  block.value = block.value + tensor::FloatLiteral(0.5);
-  return program;
-}
-
 /// Constants may be packed, in a form of the program's own.
 tensor::Program Scheduled(const tensor::Workload& workload) {
   return sketch::DefaultSchedule(workload, codegen::HostTarget(1));
 }
 
 /// What a tuner says of the product's programs.
-json Subject() {
+Json Subject() {
   const tensor::Workload workload = Product();
   std::vector<TrialMessage> references;
   for (const tensor::Program& program : ReferencePrograms(workload, codegen::HostTarget(1))) {
@@ -73,7 +66,7 @@ trial::Outcome Try(worker::Bench& bench, const TrialMessage& kernel, bool is_rep
 }
 
 TEST(KernelWorker, MeasuresWhatWasCompiledElsewhere) {
-  KernelWorker kernels(codegen::HostTarget(1), Options());
+  KernelWorker kernels(codegen::HostTarget(1), TestKernelOptions());
   const auto bench = kernels.MakeBench(Subject());
   ASSERT_TRUE(bench) << bench.error().message;
   const tensor::Workload workload = Product();
@@ -82,29 +75,29 @@ TEST(KernelWorker, MeasuresWhatWasCompiledElsewhere) {
   EXPECT_GT(right.value, 1e-8);
   EXPECT_EQ(right.Get("emulated", 0), 0);
   EXPECT_TRUE(Try(**bench, Compiled(Scheduled(workload)), /*is_repeat=*/true).ok());
-  EXPECT_EQ(Try(**bench, Compiled(Wrong(workload))).verdict, trial::Verdict::kWrongOutput);
+  EXPECT_EQ(Try(**bench, Compiled(WrongProgram(workload))).verdict, trial::Verdict::kWrongOutput);
   TrialMessage unloadable = Compiled(tensor::Lower(workload));
   unloadable.kernel.symbol = "other";
   EXPECT_EQ(Try(**bench, unloadable).verdict, trial::Verdict::kBuildError);
 }
 
 TEST(KernelWorker, TimesNothingUnderAnEmulator) {
-  KernelWorker kernels(target::Emulated(codegen::HostTarget(1)), Options());
+  KernelWorker kernels(target::Emulated(codegen::HostTarget(1)), TestKernelOptions());
   const auto bench = kernels.MakeBench(Subject());
   ASSERT_TRUE(bench) << bench.error().message;
   const trial::Outcome right = Try(**bench, Compiled(tensor::Lower(Product())));
   EXPECT_TRUE(right.ok()) << right.reason;
   EXPECT_EQ(right.Get("emulated", 0), 1);
   EXPECT_EQ(right.Get("cut_short", 0), 0);  // as a program that may be the best
-  EXPECT_EQ(Try(**bench, Compiled(Wrong(Product()))).verdict, trial::Verdict::kWrongOutput);
+  EXPECT_EQ(Try(**bench, Compiled(WrongProgram(Product()))).verdict, trial::Verdict::kWrongOutput);
 }
 
 TEST(KernelWorker, RefusesWhatItCannotTry) {
-  KernelWorker kernels(codegen::HostTarget(1), Options());
-  const json subject = Subject();
-  const auto why = [&](const char* pointer, const json& value) {
-    json changed = subject;
-    changed[json::json_pointer(pointer)] = value;
+  KernelWorker kernels(codegen::HostTarget(1), TestKernelOptions());
+  const Json subject = Subject();
+  const auto why = [&](const char* pointer, const Json& value) {
+    Json changed = subject;
+    changed[Json::json_pointer(pointer)] = value;
     const auto bench = kernels.MakeBench(changed);
     EXPECT_FALSE(bench) << pointer;
     return bench ? std::string() : bench.error().message;
@@ -113,15 +106,15 @@ TEST(KernelWorker, RefusesWhatItCannotTry) {
   EXPECT_THAT(why("/threads", "all"), HasSubstr("lacks a part"));
   EXPECT_FALSE(why("/workload", 7).empty());
   EXPECT_THAT(why("/references/0", 7), HasSubstr("this is no kernel"));
-  EXPECT_THAT(why("/references/0/layouts", json::array()), HasSubstr("number of parameters"));
-  EXPECT_FALSE(kernels.MakeBench(json(3)));
+  EXPECT_THAT(why("/references/0/layouts", Json::array()), HasSubstr("number of parameters"));
+  EXPECT_FALSE(kernels.MakeBench(Json(3)));
   EXPECT_FALSE(kernels.MakeBench({{"kind", kKernelKind}}));
 }
 
 TEST(KernelWorker, WithoutARightReferenceNothingIsRight) {
   const tensor::Workload workload = Product();
-  KernelWorker kernels(codegen::HostTarget(1), Options());
-  const std::vector<TrialMessage> wrong = {Compiled(Wrong(workload))};
+  KernelWorker kernels(codegen::HostTarget(1), TestKernelOptions());
+  const std::vector<TrialMessage> wrong = {Compiled(WrongProgram(workload))};
   const auto bench = kernels.MakeBench(KernelSubject(workload, 1, wrong));
   ASSERT_TRUE(bench);
   const trial::Outcome outcome = Try(**bench, Compiled(tensor::Lower(workload)));
@@ -136,7 +129,7 @@ TEST(KernelJson, ComesBackAsItWas) {
   kernel.transforms[1].source_shape = {3, 3};
   kernel.transforms[1].matrices = {{0.1, 1 / 3.0, 0, -1, 2, 1e-300}, {}};
   const Result<TrialMessage> read =
-      KernelFromJson(json::parse(KernelToJson(kernel).dump()), kernel.layouts.size());
+      KernelFromJson(Json::parse(KernelToJson(kernel).dump()), kernel.layouts.size());
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(read->kernel.symbol, kernel.kernel.symbol);
   EXPECT_EQ(read->kernel.object, kernel.kernel.object);
@@ -147,26 +140,26 @@ TEST(KernelJson, ComesBackAsItWas) {
 
 TEST(KernelJson, RefusesWhatIsNone) {
   const TrialMessage kernel = Compiled(tensor::Lower(Product()));
-  const json right = KernelToJson(kernel);
-  const std::pair<const char*, json> changes[] = {
+  const Json right = KernelToJson(kernel);
+  const std::pair<const char*, Json> changes[] = {
       {"/symbol", 3},
       {"/library", "AAAA"},
       {"/library", "?"},
       {"/library", nullptr},
-      {"/workspace", json::array({1})},
+      {"/workspace", Json::array({1})},
       {"/workspace/0", -1},
       {"/workspace/1", uint64_t{1} << 60},
-      {"/layouts", json::array()},
-      {"/layouts/0", json::array({json::array({0, 1})})},
-      {"/layouts/0", json::array({json::array({0, 1, 0})})},
-      {"/layouts/0", json::array({json::array({-1, 1, 1})})},
+      {"/layouts", Json::array()},
+      {"/layouts/0", Json::array({Json::array({0, 1})})},
+      {"/layouts/0", Json::array({Json::array({0, 1, 0})})},
+      {"/layouts/0", Json::array({Json::array({-1, 1, 1})})},
       {"/transforms", nullptr},
-      {"/transforms/0", {{"shape", {3}}, {"matrices", json::array()}}},
+      {"/transforms/0", {{"shape", {3}}, {"matrices", Json::array()}}},
       {"/transforms/0", {{"shape", {3}}, {"matrices", {{1, 2}}}}},
       {"/transforms/0", {{"shape", {0}}, {"matrices", {{1, 2}}}}}};
   for (const auto& [pointer, value] : changes) {
-    json changed = right;
-    changed[json::json_pointer(pointer)] = value;
+    Json changed = right;
+    changed[Json::json_pointer(pointer)] = value;
     const Result<TrialMessage> read = KernelFromJson(changed, kernel.layouts.size());
     EXPECT_FALSE(read) << pointer << " " << value;
     if (!read) {

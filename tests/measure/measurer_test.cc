@@ -21,6 +21,7 @@
 #include "bayloom/sketch/default_schedule.h"
 #include "bayloom/tensor/operator_shorthand.h"
 #include "bayloom/tensor/primitives.h"
+#include "tests/measure/wrong_program.h"
 #include "tests/patience.h"
 #include "tests/temporary_folder.h"
 
@@ -29,7 +30,7 @@ namespace {
 
 using testing::HasSubstr;
 
-MeasureOptions Options() {
+MeasureOptions TestMeasureOptions() {
   MeasureOptions options;
   options.runner.executable = BAYLOOM_TEST_RUNNER;
   options.timing.min_total_seconds = 2e-3;
@@ -52,22 +53,14 @@ tensor::Program Unbuildable(const tensor::Workload& workload) {
   return program;
 }
 
-/// One that computes something else.
-tensor::Program Wrong(const tensor::Workload& workload) {
-  tensor::Program program = tensor::Lower(workload);
-  tensor::Block& block = program.blocks[program.BlocksInOrder().back()];
-  block.value = block.value + tensor::FloatLiteral(0.5);
-  return program;
-}
-
 TEST(Measurer, AnswersForEveryCandidateInOrder) {
   const tensor::Workload workload = tensor::ParseOperator("matmul:32,48,64");
-  Measurer measurer(codegen::HostTarget(2), Options());
+  Measurer measurer(codegen::HostTarget(2), TestMeasureOptions());
   std::vector<size_t> seen;
   const std::vector<trial::Outcome> outcomes =
       MeasureAll(measurer, workload,
                  {tensor::Lower(workload), Unbuildable(workload),
-                  sketch::DefaultSchedule(workload, measurer.target()), Wrong(workload)},
+                  sketch::DefaultSchedule(workload, measurer.target()), WrongProgram(workload)},
                  [&](size_t i, const trial::Outcome&) { seen.push_back(i); });
   ASSERT_EQ(outcomes.size(), 4u);
   EXPECT_THAT(seen, testing::ElementsAre(0, 1, 2, 3));
@@ -94,7 +87,7 @@ TEST(Measurer, ConstantsComeInTheCandidatesLayout) {
   tensor::Buffer& weights = columns_first.buffers[1];
   ASSERT_EQ(weights.role, tensor::BufferRole::kConstant);
   weights.layout = {{1, 1, 6}, {0, 1, 10}};
-  Measurer measurer(codegen::HostTarget(1), Options());
+  Measurer measurer(codegen::HostTarget(1), TestMeasureOptions());
   for (const trial::Outcome& outcome : MeasureAll(
            measurer, workload, {tensor::Lower(workload), columns_first, tensor::Lower(workload)})) {
     EXPECT_TRUE(outcome.ok()) << outcome.reason;
@@ -103,13 +96,13 @@ TEST(Measurer, ConstantsComeInTheCandidatesLayout) {
 
 TEST(Measurer, SlowCandidatesAreCutShort) {
   const tensor::Workload workload = tensor::ParseOperator("matmul:32,48,64");
-  Measurer measurer(codegen::HostTarget(1), Options());
+  Measurer measurer(codegen::HostTarget(1), TestMeasureOptions());
   measurer.SetIncumbent(workload, tensor::Lower(workload), 1e-9);
   const trial::Outcome outcome = MeasureAll(measurer, workload, {tensor::Lower(workload)})[0];
   ASSERT_TRUE(outcome.ok()) << outcome.reason;
   EXPECT_TRUE(DetailsOf(outcome).cut_short);
 
-  MeasureOptions never = Options();
+  MeasureOptions never = TestMeasureOptions();
   never.cut_factor = 0;
   Measurer patient(codegen::HostTarget(1), never);
   patient.SetIncumbent(workload, tensor::Lower(workload), 1e-9);
@@ -120,7 +113,7 @@ TEST(Measurer, ARepeatHasALimitOfItsOwnAndIsNoTrial) {
   const tensor::Workload workload = tensor::ParseOperator("matmul:32,48,64");
   const tensor::Program program = tensor::Lower(workload);
   const tensor::Program* const programs[] = {&program};
-  MeasureOptions options = Options();
+  MeasureOptions options = TestMeasureOptions();
   options.repeat_cut_factor = 1e9;
   Measurer measurer(codegen::HostTarget(1), options);
   measurer.SetIncumbent(workload, program, 1e-9);
@@ -138,7 +131,7 @@ TEST(Measurer, ARepeatHasALimitOfItsOwnAndIsNoTrial) {
 
 TEST(Measurer, DriftIsSeenAndAllowedFor) {
   const tensor::Workload workload = tensor::ParseOperator("matmul:32,48,64");
-  MeasureOptions options = Options();
+  MeasureOptions options = TestMeasureOptions();
   options.drift_interval = 2;
   Measurer measurer(codegen::HostTarget(1), options);
   // As if the machine were thousands of times slower now than when this was recorded.
@@ -159,7 +152,7 @@ TEST(Measurer, AStopIsHeardBetweenCandidatesAndItGoesOnAfterwards) {
   const tensor::Workload workload = tensor::ParseOperator("matmul:8,8,8");
   const tensor::Program program = tensor::Lower(workload);
   const std::vector<const tensor::Program*> programs(3, &program);
-  Measurer measurer(codegen::HostTarget(1), Options());
+  Measurer measurer(codegen::HostTarget(1), TestMeasureOptions());
   bool stop = false;
   int outcomes = 0;
   EXPECT_THROW(measurer.Measure(
@@ -188,7 +181,7 @@ TEST(Measurer, AStopEndsWhatIsBeingBuilt) {
   const target::Target target = codegen::HostTarget(1);
   // The first compilation, of the reference, is as usual; then a marker makes all others hang.
   const TemporaryFolder folder;
-  MeasureOptions options = Options();
+  MeasureOptions options = TestMeasureOptions();
   options.builder.threads = 2;
   options.builder.compile = [&](const tensor::Program& p) {
     while (std::ifstream(folder / "hang").good()) usleep(1000);
@@ -209,7 +202,7 @@ TEST(Measurer, AStopEndsWhatIsBeingBuilt) {
 }
 
 TEST(Measurer, ForgottenTasksAreMadeAnew) {
-  MeasureOptions options = Options();
+  MeasureOptions options = TestMeasureOptions();
   options.kept_data_bytes = 0;
   Measurer measurer(codegen::HostTarget(1), options);
   const tensor::Workload a = tensor::ParseOperator("matmul:8,8,8"),
@@ -229,13 +222,13 @@ tensor::Workload Elementwise(const std::function<tensor::Expr(tensor::Expr)>& va
 
 /// Data is chosen so that checking it means something.
 TEST(Measurer, WorkloadsWithoutValuesEverywhereAreStillChecked) {
-  Measurer measurer(codegen::HostTarget(1), Options());
+  Measurer measurer(codegen::HostTarget(1), TestMeasureOptions());
   for (tensor::ExprOp op : {tensor::ExprOp::kLog, tensor::ExprOp::kSqrt, tensor::ExprOp::kAcosh,
                             tensor::ExprOp::kAtanh}) {
     const tensor::Workload workload =
         Elementwise([&](const tensor::Expr& x) { return tensor::Unary(op, x); });
     EXPECT_TRUE(MeasureAll(measurer, workload, {tensor::Lower(workload)})[0].ok());
-    EXPECT_EQ(MeasureAll(measurer, workload, {Wrong(workload)})[0].verdict,
+    EXPECT_EQ(MeasureAll(measurer, workload, {WrongProgram(workload)})[0].verdict,
               trial::Verdict::kWrongOutput);
   }
 }
@@ -243,7 +236,7 @@ TEST(Measurer, WorkloadsWithoutValuesEverywhereAreStillChecked) {
 /// Programs that read other forms of the same constant, in turns.
 TEST(Measurer, ConstantsAreTransformedAsEachProgramWants) {
   const tensor::Workload workload = tensor::ParseOperator("conv2d:14x14x32,64,3x3,pad=1");
-  Measurer measurer(codegen::HostTarget(2), Options());
+  Measurer measurer(codegen::HostTarget(2), TestMeasureOptions());
   const tensor::Program plain = sketch::DefaultSchedule(workload, measurer.target());
   std::vector<tensor::Program> programs = {plain};
   for (int64_t tile : {6, 4, 2}) {
@@ -258,7 +251,7 @@ TEST(Measurer, ConstantsAreTransformedAsEachProgramWants) {
 }
 
 TEST(Measurer, IndicesAndIntegersAndBoolsAreFine) {
-  Measurer measurer(codegen::HostTarget(1), Options());
+  Measurer measurer(codegen::HostTarget(1), TestMeasureOptions());
   tensor::WorkloadBuilder b("mixed");
   tensor::Tensor table = b.Constant("table", {50, 8});
   tensor::Tensor rows = b.Input("rows", {40}, tensor::DType::kInt64);

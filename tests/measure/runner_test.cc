@@ -87,7 +87,7 @@ TrialMessage Kernel(const std::string& symbol) {
   return trial;
 }
 
-RunnerOptions Options() {
+RunnerOptions TestRunnerOptions() {
   RunnerOptions options;
   options.executable = BAYLOOM_TEST_RUNNER;
   options.timeout_seconds = 60;
@@ -95,25 +95,25 @@ RunnerOptions Options() {
   return options;
 }
 
-struct Misdeed {
+struct KernelMisdeed {
   const char* kernel;
   trial::Verdict verdict;
   const char* reason;
   bool costs_process;
 };
 
-void PrintTo(const Misdeed& misdeed, std::ostream* out) { *out << misdeed.kernel; }
+void PrintTo(const KernelMisdeed& misdeed, std::ostream* out) { *out << misdeed.kernel; }
 
-class RunnerMisdeed : public testing::TestWithParam<Misdeed> {};
+class RunnerMisdeed : public testing::TestWithParam<KernelMisdeed> {};
 
 /// Each costs one trial, is called by its name, and the next trial finds everything in order.
 TEST_P(RunnerMisdeed, CostsOneTrial) {
-  const Misdeed& misdeed = GetParam();
+  const KernelMisdeed& misdeed = GetParam();
   if (misdeed.verdict == trial::Verdict::kMemory && kSanitized) {
     GTEST_SKIP() << "address space cannot be limited under sanitizers";
   }
   const HandMadeTask task;
-  RunnerOptions options = Options();
+  RunnerOptions options = TestRunnerOptions();
   if (misdeed.verdict == trial::Verdict::kTimeout)
     options.timeout_seconds = 2;  // that suffices for the good
   Runner runner(options);
@@ -132,39 +132,45 @@ TEST_P(RunnerMisdeed, CostsOneTrial) {
 INSTANTIATE_TEST_SUITE_P(
     All, RunnerMisdeed,
     testing::Values(
-        Misdeed{"crash", trial::Verdict::kCrash, "signal 11 (SIGSEGV) in its first run", true},
-        Misdeed{"give_up", trial::Verdict::kCrash, "signal 6 (SIGABRT) in its first run", true},
-        Misdeed{"leave", trial::Verdict::kCrash, "exit code 0 in its first run", true},
-        Misdeed{"divide", trial::Verdict::kCrash, "signal 8 (SIGFPE)", true},
-        Misdeed{"overflow_stack", trial::Verdict::kCrash, "signal 11 (SIGSEGV)", true},
-        Misdeed{"hang", trial::Verdict::kTimeout, "did not end within 2 s in its first run", true},
-        Misdeed{"stop", trial::Verdict::kTimeout, "did not end within 2 s in its first run", true},
-        Misdeed{"eat_memory", trial::Verdict::kMemory, "needs more memory than the 1074 MB", true},
-        Misdeed{"wrong", trial::Verdict::kWrongOutput, "element 777 of 'y' is", true},
-        Misdeed{"unwritten", trial::Verdict::kWrongOutput, "element 999 of 'y' was never written",
-                true},
-        Misdeed{"overrun_near", trial::Verdict::kWrongOutput,
-                "wrote 1 bytes past the end of output 'y'", true},
-        Misdeed{"underrun_near", trial::Verdict::kWrongOutput,
-                "bytes before the start of output 'y'", true},
-        Misdeed{"overrun_far", trial::Verdict::kCrash,
-                "touched memory 801 bytes past the end of output 'y'", true},
-        Misdeed{"write_input", trial::Verdict::kCrash, "wrote to input 'x', which it may only read",
-                true},
-        Misdeed{"overrun_workspace", trial::Verdict::kWrongOutput,
-                "wrote 1 bytes past the end of the workspace", true},
-        Misdeed{"depends_on_output", trial::Verdict::kWrongOutput, "in a later run, element", true},
-        Misdeed{"reads_workspace", trial::Verdict::kWrongOutput, "element 3 of 'y'", true},
-        Misdeed{"write_garbage", trial::Verdict::kCrash,
-                "wrote invalid data to the runner's channel", true},
-        Misdeed{"close_everything", trial::Verdict::kCrash, "", true},
-        Misdeed{"no_such_symbol", trial::Verdict::kBuildError, "cannot load 'no_such_symbol'",
-                false}),
+        KernelMisdeed{"crash", trial::Verdict::kCrash, "signal 11 (SIGSEGV) in its first run",
+                      true},
+        KernelMisdeed{"give_up", trial::Verdict::kCrash, "signal 6 (SIGABRT) in its first run",
+                      true},
+        KernelMisdeed{"leave", trial::Verdict::kCrash, "exit code 0 in its first run", true},
+        KernelMisdeed{"divide", trial::Verdict::kCrash, "signal 8 (SIGFPE)", true},
+        KernelMisdeed{"overflow_stack", trial::Verdict::kCrash, "signal 11 (SIGSEGV)", true},
+        KernelMisdeed{"hang", trial::Verdict::kTimeout, "did not end within 2 s in its first run",
+                      true},
+        KernelMisdeed{"stop", trial::Verdict::kTimeout, "did not end within 2 s in its first run",
+                      true},
+        KernelMisdeed{"eat_memory", trial::Verdict::kMemory, "needs more memory than the 1074 MB",
+                      true},
+        KernelMisdeed{"wrong", trial::Verdict::kWrongOutput, "element 777 of 'y' is", true},
+        KernelMisdeed{"unwritten", trial::Verdict::kWrongOutput,
+                      "element 999 of 'y' was never written", true},
+        KernelMisdeed{"overrun_near", trial::Verdict::kWrongOutput,
+                      "wrote 1 bytes past the end of output 'y'", true},
+        KernelMisdeed{"underrun_near", trial::Verdict::kWrongOutput,
+                      "bytes before the start of output 'y'", true},
+        KernelMisdeed{"overrun_far", trial::Verdict::kCrash,
+                      "touched memory 801 bytes past the end of output 'y'", true},
+        KernelMisdeed{"write_input", trial::Verdict::kCrash,
+                      "wrote to input 'x', which it may only read", true},
+        KernelMisdeed{"overrun_workspace", trial::Verdict::kWrongOutput,
+                      "wrote 1 bytes past the end of the workspace", true},
+        KernelMisdeed{"depends_on_output", trial::Verdict::kWrongOutput, "in a later run, element",
+                      true},
+        KernelMisdeed{"reads_workspace", trial::Verdict::kWrongOutput, "element 3 of 'y'", true},
+        KernelMisdeed{"write_garbage", trial::Verdict::kCrash,
+                      "wrote invalid data to the runner's channel", true},
+        KernelMisdeed{"close_everything", trial::Verdict::kCrash, "", true},
+        KernelMisdeed{"no_such_symbol", trial::Verdict::kBuildError, "cannot load 'no_such_symbol'",
+                      false}),
     [](const auto& instance) { return std::string(instance.param.kernel); });
 
 TEST(Runner, TimesAGoodKernel) {
   const HandMadeTask task;
-  Runner runner(Options());
+  Runner runner(TestRunnerOptions());
   const trial::Outcome outcome = runner.Run(task.data(), Kernel("good"));
   ASSERT_TRUE(outcome.ok()) << outcome.reason;
   EXPECT_GT(outcome.value, 1e-9);
@@ -175,7 +181,7 @@ TEST(Runner, TimesAGoodKernel) {
 
 TEST(Runner, SlowKernelsAreCutShort) {
   const HandMadeTask task;
-  Runner runner(Options());
+  Runner runner(TestRunnerOptions());
   TrialMessage trial = Kernel("slow");
   trial.cut_seconds = 1e-3;
   const trial::Outcome outcome = runner.Run(task.data(), trial);
@@ -186,14 +192,14 @@ TEST(Runner, SlowKernelsAreCutShort) {
 
 TEST(Runner, NoiseOnStandardStreamsDoesNotDisturb) {
   const HandMadeTask task;
-  Runner runner(Options());
+  Runner runner(TestRunnerOptions());
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(runner.Run(task.data(), Kernel("noisy")).ok());
   EXPECT_EQ(runner.starts(), 1);
 }
 
 TEST(Runner, ServesSeveralTasksInTurn) {
   const HandMadeTask a, b;
-  Runner runner(Options());
+  Runner runner(TestRunnerOptions());
   for (int i = 0; i < 2; ++i) {
     EXPECT_TRUE(runner.Run(a.data(), Kernel("good")).ok());
     EXPECT_TRUE(runner.Run(b.data(), Kernel("noisy")).ok());
@@ -203,7 +209,7 @@ TEST(Runner, ServesSeveralTasksInTurn) {
 
 TEST(Runner, AReferenceRunStoresItsResults) {
   const HandMadeTask task;
-  Runner runner(Options());
+  Runner runner(TestRunnerOptions());
   TrialMessage wrong = Kernel("wrong");
   wrong.is_reference = true;
   EXPECT_TRUE(runner.Run(task.data(), wrong).ok());
@@ -217,9 +223,9 @@ TEST(Runner, TheRunnerProcessEndsWithTheTuner) {
   const pid_t tuner = fork();
   if (tuner == 0) {
     // The runner inherits the pipe's writing end: it closes when both are gone.
-    Runner runner(Options());
+    Runner runner(TestRunnerOptions());
     const HandMadeTask task;
-    RunnerOptions patient = Options();
+    RunnerOptions patient = TestRunnerOptions();
     patient.timeout_seconds = 1000;
     Runner hanging(patient);
     hanging.Run(task.data(), Kernel("hang"));
@@ -239,7 +245,7 @@ TEST(Runner, TheRunnerProcessEndsWithTheTuner) {
 TEST(Runner, AStopEndsAKernelThatHangsAndTheNextOneRuns) {
   for (const char* kernel : {"hang", "stop"}) {
     const HandMadeTask task;
-    Runner runner(Options());
+    Runner runner(TestRunnerOptions());
     EXPECT_TRUE(runner.Run(task.data(), Kernel("good")).ok());
     const double begun = base::MonotonicSeconds();
     EXPECT_THROW(runner.Run(task.data(), Kernel(kernel),
@@ -266,7 +272,7 @@ std::string DyingRunner(const TemporaryFolder& folder, int times) {
 TEST(Runner, OneThatDiesWhileItStartsIsStartedAgain) {
   const HandMadeTask task;
   const TemporaryFolder folder;
-  RunnerOptions options = Options();
+  RunnerOptions options = TestRunnerOptions();
   options.executable = DyingRunner(folder, 2);
   Runner runner(options);
   EXPECT_TRUE(runner.Run(task.data(), Kernel("good")).ok());
@@ -297,7 +303,7 @@ std::vector<pid_t> Grandchildren() {
 
 TEST(Runner, OneThatTheSystemKillsLosesTheTrial) {
   const HandMadeTask task;
-  Runner runner(Options());
+  Runner runner(TestRunnerOptions());
   EXPECT_TRUE(runner.Run(task.data(), Kernel("good")).ok());
   const std::vector<pid_t> runners = Grandchildren();
   ASSERT_EQ(runners.size(), 1u);
@@ -314,7 +320,7 @@ TEST(Runner, WorksInASandbox) {
     GTEST_SKIP() << allowed.error().message;
   }
   const HandMadeTask task;
-  RunnerOptions options = Options();
+  RunnerOptions options = TestRunnerOptions();
   options.sandbox = true;
   Runner runner(options);
   EXPECT_TRUE(runner.Run(task.data(), Kernel("good")).ok());

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "bayloom/model/incremental_predictor.h"
+#include "tests/model/test_data.h"
 
 namespace bayloom::model {
 namespace {
@@ -22,12 +23,6 @@ RowMatrix Grid(int count) {
 
 VectorXd Wave(const RowMatrix& rows) {
   return rows.col(0).unaryExpr([](double x) { return std::sin(12 * x); });
-}
-
-GaussianProcessOptions Linear() {
-  GaussianProcessOptions options;
-  options.scale = ObjectiveScale::kLinear;
-  return options;
 }
 
 /// A wave that 25 observations tell, and twice that and a line of which seven are known.
@@ -49,12 +44,12 @@ class AutoregressiveTest : public testing::Test {
 
   base::RandomStream random_{1};
   RowMatrix known_ = Grid(7);
-  GaussianProcess lower_{{0}, Linear()};
-  AutoregressiveSurrogate upper_{{0}, lower_, Linear()};
+  GaussianProcess lower_{{0}, LinearOptions()};
+  AutoregressiveSurrogate upper_{{0}, lower_, LinearOptions()};
 };
 
 TEST_F(AutoregressiveTest, WhatTheLowerSurrogateKnowsNeedNotBeObservedAgain) {
-  GaussianProcess alone({0}, Linear());
+  GaussianProcess alone({0}, LinearOptions());
   alone.Fit(known_, Truth(known_), random_);
   EXPECT_LT(WorstError(upper_), 0.67 * WorstError(alone));
   EXPECT_GT(upper_.slope(), 1);

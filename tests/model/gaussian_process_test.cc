@@ -22,12 +22,6 @@ using Eigen::VectorXd;
 
 const ColumnGroups kThree = {0, 1, 2};
 
-GaussianProcessOptions Linear() {
-  GaussianProcessOptions options;
-  options.scale = ObjectiveScale::kLinear;
-  return options;
-}
-
 struct Predictions {
   VectorXd mean, variance;
 };
@@ -50,7 +44,7 @@ TEST(GaussianProcess, PosteriorIsTheDenseClosedForm) {
   const RowMatrix rows = UniformRows(40, 3, random), queries = UniformRows(300, 3, random);
   const VectorXd values = Evaluate(rows, Bowl);
   const KernelHyperparameters at{Eigen::Vector3d(0.5, 0.9, 2), 1.7, 0.01};
-  GaussianProcess model(kThree, Linear());
+  GaussianProcess model(kThree, LinearOptions());
   model.Condition(rows, values, at);
 
   const MatrixXd train = ScaledColumns(rows, kThree, at.length_scales);
@@ -74,13 +68,13 @@ TEST(GaussianProcess, AddingIsConditioningOnAll) {
   base::RandomStream random(2);
   const RowMatrix rows = UniformRows(60, 3, random), queries = UniformRows(50, 3, random);
   const VectorXd values = Evaluate(rows, Bowl);
-  GaussianProcess grown(kThree, Linear());
+  GaussianProcess grown(kThree, LinearOptions());
   grown.Fit(rows.topRows(30), values.head(30), random);
   const auto hyperparameters = grown.hyperparameters();
   for (int i = 30; i < 40; ++i) grown.Add(rows.row(i), values.segment(i, 1));
   grown.Add(rows.bottomRows(20), values.tail(20));
 
-  GaussianProcess whole(kThree, Linear());
+  GaussianProcess whole(kThree, LinearOptions());
   whole.Condition(rows, values, hyperparameters);
   const Predictions a = Predict(grown, queries), b = Predict(whole, queries);
   for (int i = 0; i < 50; ++i) {  // the two scales differ: the grown one keeps its first
@@ -92,7 +86,7 @@ TEST(GaussianProcess, AddingIsConditioningOnAll) {
 TEST(GaussianProcess, RecoversASmoothFunctionAndWhichColumnsMatter) {
   base::RandomStream random(3);
   const RowMatrix rows = UniformRows(60, 3, random), queries = UniformRows(200, 3, random);
-  GaussianProcess model(kThree, Linear());
+  GaussianProcess model(kThree, LinearOptions());
   model.Fit(rows, Evaluate(rows, Bowl), random);
   EXPECT_LT(Error(model, queries, Evaluate(queries, Bowl)), 0.02);  // its deviation is 0.4
   const VectorXd lengths = model.hyperparameters().length_scales;
@@ -107,7 +101,7 @@ TEST(GaussianProcess, IsCalibratedUnderNoise) {
   auto wavy = [](const Eigen::RowVectorXd& x) { return std::sin(8 * x(0)) * std::cos(5 * x(1)); };
   VectorXd values = Evaluate(rows, wavy);
   for (double& value : values) value += 0.2 * random.Normal();
-  GaussianProcess model({0, 1}, Linear());
+  GaussianProcess model({0, 1}, LinearOptions());
   model.Fit(rows, values, random);
   const Predictions predictions = Predict(model, queries);
   int within = 0, observations_within = 0;
@@ -130,7 +124,7 @@ TEST(GaussianProcess, IsCalibratedUnderNoise) {
 TEST(GaussianProcess, IsSureWhereItHasLookedAndUnsureElsewhere) {
   base::RandomStream random(5);
   const RowMatrix rows = UniformRows(30, 3, random);
-  GaussianProcess model(kThree, Linear());
+  GaussianProcess model(kThree, LinearOptions());
   model.Fit(rows, Evaluate(rows, Bowl), random);
   RowMatrix far = RowMatrix::Constant(1, 3, 100);
   const double at_data = Predict(model, rows).variance.maxCoeff();
@@ -153,7 +147,7 @@ TEST(GaussianProcess, DoesNotCareAboutTheOrderOfRowsNorOfColumns) {
   std::iota(shuffled.begin(), shuffled.end(), 0);
   random.Shuffle(shuffled);
 
-  GaussianProcess model({0, 1, 1}, Linear()), other({1, 0, 1}, Linear());
+  GaussianProcess model({0, 1, 1}, LinearOptions()), other({1, 0, 1}, LinearOptions());
   model.Condition(rows, values, at);
   other.Condition(rows(shuffled, turned), values(shuffled), at);
   const Predictions a = Predict(model, queries);
@@ -167,7 +161,7 @@ TEST(GaussianProcess, PriorsMoveLengthScales) {
   const RowMatrix rows = UniformRows(12, 3, random);
   const VectorXd values = Evaluate(rows, Bowl);
   auto shortest = [&](std::optional<GammaPrior> prior) {
-    GaussianProcessOptions options = Linear();
+    GaussianProcessOptions options = LinearOptions();
     options.search.priors.length_scale = prior;
     GaussianProcess model(kThree, options);
     base::RandomStream same(8);
@@ -194,7 +188,7 @@ TEST(GaussianProcess, UsualLengthScalesLearnFromFewerRowsThanColumns) {
   auto unexplained = [&](double length_scale) {
     KernelHyperparameters usual = DefaultHyperparameters(kColumns);
     usual.length_scales.setConstant(length_scale);
-    GaussianProcess model(groups, Linear());
+    GaussianProcess model(groups, LinearOptions());
     model.Condition(rows, Evaluate(rows, sum), usual);
     const double error = Error(model, queries, truth);
     return error * error / (truth.array() - truth.mean()).square().mean();
@@ -209,7 +203,7 @@ TEST(GaussianProcess, ChoosesTheLogarithmWhereItExplainsMore) {
   base::RandomStream random(9);
   const RowMatrix rows = UniformRows(60, 3, random), queries = UniformRows(100, 3, random);
   auto skewed = [](const Eigen::RowVectorXd& x) { return std::exp(4 * Bowl(x)); };
-  GaussianProcess automatic(kThree), linear(kThree, Linear());
+  GaussianProcess automatic(kThree), linear(kThree, LinearOptions());
   automatic.Fit(rows, Evaluate(rows, skewed), random);
   linear.Fit(rows, Evaluate(rows, skewed), random);
   EXPECT_TRUE(automatic.log_objective());
@@ -268,7 +262,7 @@ TEST(GaussianProcess, BearsConstantsDuplicatesAndSingleRows) {
 
   const RowMatrix same = RowMatrix::Constant(50, 3, 0.5);
   const VectorXd noisy = VectorXd::NullaryExpr(50, [&] { return 1 + random.Uniform(); });
-  GaussianProcess repeated(kThree, Linear());
+  GaussianProcess repeated(kThree, LinearOptions());
   repeated.Fit(same, noisy, random);
   repeated.Add(same, noisy);
   EXPECT_NEAR(repeated.Untransform(Predict(repeated, same).mean(0)), noisy.mean(), 1e-2);

@@ -18,8 +18,6 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-const ColumnGroups kGroups = {0, 1, 1, 2};
-
 struct Problem {
   RowMatrix rows;
   VectorXd observations;
@@ -42,7 +40,7 @@ TEST(LogPosterior, IsTheDensityInClosedForm) {
   const Problem problem = MakeProblem(30);
   const KernelPriors none{.length_scale = {}, .signal_variance = {}, .noise_variance = {}};
   const auto at = KernelHyperparameters::FromLogs(SomeLogs());
-  const MatrixXd scaled = ScaledColumns(problem.rows, kGroups, at.length_scales);
+  const MatrixXd scaled = ScaledColumns(problem.rows, kThreeGroups, at.length_scales);
   const MatrixXd covariance =
       at.signal_variance * Matern52(scaled, scaled) +
       (at.noise_variance + kNugget * at.signal_variance) * MatrixXd::Identity(30, 30);
@@ -53,8 +51,9 @@ TEST(LogPosterior, IsTheDensityInClosedForm) {
   const double expected = -0.5 * residual.dot(inverse * residual) -
                           0.5 * std::log(covariance.determinant()) -
                           15 * std::log(2 * std::numbers::pi) - 0.5 * mean * mean;
-  EXPECT_NEAR(LogPosterior(problem.rows, kGroups, problem.observations, none)(SomeLogs(), nullptr),
-              expected, 1e-6);
+  EXPECT_NEAR(
+      LogPosterior(problem.rows, kThreeGroups, problem.observations, none)(SomeLogs(), nullptr),
+      expected, 1e-6);
 }
 
 TEST(LogPosterior, GradientIsThatOfFiniteDifferences) {
@@ -62,7 +61,7 @@ TEST(LogPosterior, GradientIsThatOfFiniteDifferences) {
   for (const bool with_priors : {true, false}) {
     KernelPriors priors;
     if (!with_priors) priors = {.length_scale = {}, .signal_variance = {}, .noise_variance = {}};
-    const LogPosterior posterior(problem.rows, kGroups, problem.observations, priors);
+    const LogPosterior posterior(problem.rows, kThreeGroups, problem.observations, priors);
     VectorXd gradient;
     posterior(SomeLogs(), &gradient);
     const VectorXd differences = DifferenceGradient(
@@ -80,8 +79,8 @@ TEST(LogPosterior, PriorsAddTheirLogDensities) {
   double expected = 0;
   for (const double length : {0.4, 0.7, 1.9}) expected += 2 * std::log(length) - 6 * length;
   EXPECT_NEAR(
-      LogPosterior(problem.rows, kGroups, problem.observations, some)(SomeLogs(), nullptr) -
-          LogPosterior(problem.rows, kGroups, problem.observations, none)(SomeLogs(), nullptr),
+      LogPosterior(problem.rows, kThreeGroups, problem.observations, some)(SomeLogs(), nullptr) -
+          LogPosterior(problem.rows, kThreeGroups, problem.observations, none)(SomeLogs(), nullptr),
       expected, 1e-9);
 }
 

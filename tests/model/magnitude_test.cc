@@ -10,6 +10,7 @@
 #include "bayloom/model/value_range.h"
 #include "bayloom/model/weighted_sum.h"
 #include "tests/model/magnitudes.h"
+#include "tests/model/test_data.h"
 
 namespace bayloom::model {
 namespace {
@@ -21,21 +22,23 @@ struct Maker {
   SurrogateMaker make;
 };
 
-const ColumnGroups kGroups = {0, 1};
-
 const Maker kMakers[] = {
-    {"gaussian_process", [](auto) { return std::make_unique<GaussianProcess>(kGroups); }},
+    {"gaussian_process", [](auto) { return std::make_unique<GaussianProcess>(kTwoGroups); }},
     {"forest",
      [](auto) { return std::make_unique<RandomForest>(RandomForestOptions{.trees = 10}); }},
     {"multi_task",
-     [](auto earlier) { return std::make_unique<TransferSurrogate>(kGroups, std::move(earlier)); }},
+     [](auto earlier) {
+       return std::make_unique<TransferSurrogate>(kTwoGroups, std::move(earlier));
+     }},
     {"contextual",
      [](auto earlier) {
-       return std::make_unique<ContextualSurrogate>(kGroups, std::move(earlier),
+       return std::make_unique<ContextualSurrogate>(kTwoGroups, std::move(earlier),
                                                     RowMatrix::Identity(3, 3));
      }},
     {"weighted_sum",
-     [](auto earlier) { return std::make_unique<WeightedSurrogate>(kGroups, std::move(earlier)); }},
+     [](auto earlier) {
+       return std::make_unique<WeightedSurrogate>(kTwoGroups, std::move(earlier));
+     }},
 };
 
 class MagnitudeTest : public testing::TestWithParam<std::tuple<int, int>> {};
@@ -93,7 +96,7 @@ TEST(MagnitudeTest, PenaltiesDoNotDrownTheOthers) {
     rows(i, 1) = random.Uniform();
     values(i) = rows(i, 0) > 0.5 ? kMaxDouble : -10 * rows(i, 1);
   }
-  GaussianProcess process(kGroups);
+  GaussianProcess process(kTwoGroups);
   process.Fit(rows, values, random);
   VectorXd mean, variance;
   process.Predict(RowMatrix{{0.2, 0.9}, {0.2, 0.1}, {0.8, 0.9}}, mean, variance);

@@ -16,8 +16,6 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-const ColumnGroups kGroups = {0, 1, 1, 2};
-
 TEST(Matern, HasTheValuesOfItsFormula) {
   const MatrixXd origin = MatrixXd::Zero(1, 1);
   for (const double r : {0.0, 1e-3, 0.5, 1.0, 4.0}) {
@@ -30,7 +28,7 @@ TEST(Matern, HasTheValuesOfItsFormula) {
 TEST(Matern, MeasuresGroupsInTheirLengthScales) {
   RowMatrix rows(2, 4);
   rows << 0, 0, 0, 0, 1, 3, 4, 2;
-  const MatrixXd scaled = ScaledColumns(rows, kGroups, Eigen::Vector3d(0.5, 2, 4));
+  const MatrixXd scaled = ScaledColumns(rows, kThreeGroups, Eigen::Vector3d(0.5, 2, 4));
   EXPECT_DOUBLE_EQ((scaled.row(0) - scaled.row(1)).squaredNorm(), 4 + 25.0 / 4 + 0.25);
 }
 
@@ -39,7 +37,7 @@ TEST(Matern, TriangleIsTheKernelAndItsSlope) {
   const RowMatrix rows = UniformRows(70, 4, random);
   const VectorXd lengths = Eigen::Vector3d(0.3, 0.8, 1.5);
   KernelTriangle kernel;
-  const MatrixXd scaled = ScaledColumns(rows, kGroups, lengths);
+  const MatrixXd scaled = ScaledColumns(rows, kThreeGroups, lengths);
   Matern52Triangle(scaled, kernel);
   const MatrixXd full = Matern52(scaled, scaled);
   for (int i = 0; i < 70; ++i) {
@@ -50,7 +48,7 @@ TEST(Matern, TriangleIsTheKernelAndItsSlope) {
   auto at = [&](double change) {
     VectorXd changed = lengths;
     changed(1) *= std::exp(change);
-    const MatrixXd moved = ScaledColumns(rows, kGroups, changed);
+    const MatrixXd moved = ScaledColumns(rows, kThreeGroups, changed);
     return Matern52(moved, moved);
   };
   const MatrixXd difference = (at(step) - at(-step)) / (2 * step);
@@ -71,11 +69,11 @@ TEST(Matern, WeighsSquaredDistancesByPairs) {
     for (int j = 0; j < i; ++j) {
       for (int column = 0; column < 4; ++column) {
         const double distance = scaled(i, column) - scaled(j, column);
-        expected(kGroups[column]) += 2 * weights(i, j) * distance * distance;
+        expected(kThreeGroups[column]) += 2 * weights(i, j) * distance * distance;
       }
     }
   }
-  EXPECT_TRUE(WeightedSquaredDistances(weights, scaled, kGroups).isApprox(expected, 1e-10));
+  EXPECT_TRUE(WeightedSquaredDistances(weights, scaled, kThreeGroups).isApprox(expected, 1e-10));
 }
 
 TEST(Matern, IsPositiveSemidefinite) {

@@ -18,19 +18,12 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-const ColumnGroups kGroups = {0, 1, 1};
+const ColumnGroups kHillGroups = {0, 1, 1};
 
 double Hills(const Eigen::RowVectorXd& x) { return std::sin(6 * x(0)) + std::cos(4 * x(1)) * x(2); }
 
 /// The same hills, elsewhere in height and scale, and a little bent.
 double OtherHills(const Eigen::RowVectorXd& x) { return 5 + 2 * Hills(x) + 0.2 * x(0); }
-
-TaskObservations Observe(int rows, double (*function)(const Eigen::RowVectorXd&),
-                         base::RandomStream& random) {
-  TaskObservations task{UniformRows(rows, 3, random), {}};
-  task.values = Evaluate(task.rows, function);
-  return task;
-}
 
 PooledObservations MakePool() {
   base::RandomStream random(1);
@@ -59,7 +52,7 @@ TEST(Coregionalization, PacksAndUnpacks) {
 TEST(Coregionalization, GradientIsThatOfFiniteDifferences) {
   const PooledObservations pool = MakePool();
   auto posterior = [&](const VectorXd& packed, VectorXd* gradient) {
-    return LogCoregionalizationPosterior(pool, kGroups, {}, 3, 2, packed, gradient);
+    return LogCoregionalizationPosterior(pool, kHillGroups, {}, 3, 2, packed, gradient);
   };
   const VectorXd packed = SomeModel().Pack();
   VectorXd gradient;
@@ -83,23 +76,24 @@ TEST(Coregionalization, OneTaskAndOneLatentIsAPlainGaussianProcess) {
   CoregionalizationPriors priors;
   priors.mean_deviation = 1;
   const KernelPriors none{.length_scale = {}, .signal_variance = {}, .noise_variance = {}};
-  const LogPosterior plain(pool.rows, kGroups, pool.values, none);
+  const LogPosterior plain(pool.rows, kHillGroups, pool.values, none);
 
   // They differ by priors and a constant, which a change of the values leaves as they are.
   PooledObservations doubled = pool;
   doubled.values *= 2;
   auto coregionalized = [&](const PooledObservations& observations) {
-    return LogCoregionalizationPosterior(observations, kGroups, priors, 1, 1, model.Pack(),
+    return LogCoregionalizationPosterior(observations, kHillGroups, priors, 1, 1, model.Pack(),
                                          nullptr);
   };
-  const LogPosterior plain_doubled(pool.rows, kGroups, doubled.values, none);
+  const LogPosterior plain_doubled(pool.rows, kHillGroups, doubled.values, none);
   EXPECT_NEAR(coregionalized(doubled) - coregionalized(pool),
               plain_doubled(same.ToLogs(), nullptr) - plain(same.ToLogs(), nullptr), 1e-6);
 }
 
 TEST(MultiTask, AnEarlierTaskSavesObservationsOfTheNext) {
   base::RandomStream random(2);
-  const TaskObservations earlier = Observe(80, Hills, random), few = Observe(6, OtherHills, random);
+  const TaskObservations earlier = Observe(80, Hills, random, 3),
+                         few = Observe(6, OtherHills, random, 3);
   const RowMatrix queries = UniformRows(200, 3, random);
   auto error = [&](Surrogate& model) {
     model.Fit(few.rows, few.values, random);
@@ -114,8 +108,8 @@ TEST(MultiTask, AnEarlierTaskSavesObservationsOfTheNext) {
   };
   MultiTaskOptions options;
   options.scale = ObjectiveScale::kLinear;
-  TransferSurrogate transfer(kGroups, {earlier}, options);
-  GaussianProcess alone(kGroups);
+  TransferSurrogate transfer(kHillGroups, {earlier}, options);
+  GaussianProcess alone(kHillGroups);
   const double with = error(transfer), without = error(alone);
   EXPECT_LT(with, 0.3 * without);
   EXPECT_GT(transfer.model().TaskCorrelation()(0, 1), 0.9);
@@ -124,10 +118,10 @@ TEST(MultiTask, AnEarlierTaskSavesObservationsOfTheNext) {
 TEST(MultiTask, TasksWithNothingInCommonAreKeptApart) {
   base::RandomStream random(3);
   auto unlike = [](const Eigen::RowVectorXd& x) { return std::cos(5 * x(1) + 2 * x(0)); };
-  const TaskObservations tasks[] = {Observe(60, Hills, random), Observe(60, unlike, random)};
+  const TaskObservations tasks[] = {Observe(60, Hills, random, 3), Observe(60, unlike, random, 3)};
   MultiTaskOptions options;
   options.scale = ObjectiveScale::kLinear;
-  MultiTaskGaussianProcess model(kGroups, options);
+  MultiTaskGaussianProcess model(kHillGroups, options);
   model.Fit(tasks, random);
   EXPECT_LT(std::abs(model.TaskCorrelation()(0, 1)), 0.6);
   EXPECT_NEAR(model.TaskCorrelation()(1, 1), 1, 1e-12);
@@ -140,11 +134,12 @@ TEST(MultiTask, TasksWithNothingInCommonAreKeptApart) {
 
 TEST(MultiTask, AddingIsFittingAllUnderTheSameParameters) {
   base::RandomStream random(4);
-  const TaskObservations tasks[] = {Observe(30, Hills, random), Observe(20, OtherHills, random)};
-  MultiTaskGaussianProcess model(kGroups);
+  const TaskObservations tasks[] = {Observe(30, Hills, random, 3),
+                                    Observe(20, OtherHills, random, 3)};
+  MultiTaskGaussianProcess model(kHillGroups);
   model.Fit(tasks, random);
   const RowMatrix queries = UniformRows(40, 3, random);
-  const TaskObservations more = Observe(5, Hills, random);
+  const TaskObservations more = Observe(5, Hills, random, 3);
   model.Add(0, more.rows, more.values);
 
   // Dense closed form, by the parameters learnt.
@@ -156,12 +151,12 @@ TEST(MultiTask, AddingIsFittingAllUnderTheSameParameters) {
   const Coregionalization& parameters = model.parameters();
   MatrixXd covariance(55, 55);
   for (int j = 0; j < 55; ++j) {
-    covariance.col(j) = parameters.Covariance(rows, of, rows.row(j), of[j], kGroups);
+    covariance.col(j) = parameters.Covariance(rows, of, rows.row(j), of[j], kHillGroups);
     covariance(j, j) = covariance(j, j) * (1 + kNugget) + parameters.noise_variance(of[j]);
   }
-  const MatrixXd cross = parameters.Covariance(rows, of, queries, 1, kGroups);
+  const MatrixXd cross = parameters.Covariance(rows, of, queries, 1, kHillGroups);
   const double prior = parameters.Covariance(queries.topRows(1), std::vector<int>{1},
-                                             queries.topRows(1), 1, kGroups)(0, 0);
+                                             queries.topRows(1), 1, kHillGroups)(0, 0);
   const VectorXd expected =
       prior - (cross.transpose() * covariance.inverse() * cross).diagonal().array();
   VectorXd mean, variance;
@@ -171,8 +166,8 @@ TEST(MultiTask, AddingIsFittingAllUnderTheSameParameters) {
 
 TEST(MultiTask, PredictsATaskThatWasNeverObserved) {
   base::RandomStream random(5);
-  const TaskObservations tasks[] = {Observe(30, Hills, random), {RowMatrix(0, 3), VectorXd()}};
-  MultiTaskGaussianProcess model(kGroups);
+  const TaskObservations tasks[] = {Observe(30, Hills, random, 3), {RowMatrix(0, 3), VectorXd()}};
+  MultiTaskGaussianProcess model(kHillGroups);
   model.Fit(tasks, random);
   VectorXd mean, known, unknown;
   model.Predict(0, tasks[0].rows, mean, known);

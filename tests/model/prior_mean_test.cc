@@ -15,26 +15,16 @@ namespace {
 
 using Eigen::VectorXd;
 
-const ColumnGroups kGroups = {0, 1};
 const RowMatrix kNoFailures = RowMatrix::Zero(0, 2);
 
-double Waves(const Eigen::RowVectorXd& x) { return std::sin(7 * x(0)) + std::cos(5 * x(1)); }
 /// Increasing in Waves, in another unit and of another distribution.
 double Steep(const Eigen::RowVectorXd& x) { return 1e6 * std::exp(3 * Waves(x)); }
-double Unrelated(const Eigen::RowVectorXd& x) { return std::sin(29 * x(0) * x(1)); }
 double Opposite(const Eigen::RowVectorXd& x) { return -Waves(x); }
-
-TaskObservations Observe(int rows, double (*function)(const Eigen::RowVectorXd&),
-                         base::RandomStream& random) {
-  TaskObservations task{UniformRows(rows, 2, random), {}};
-  task.values = Evaluate(task.rows, function);
-  return task;
-}
 
 PriorMeanSurrogate Fitted(std::vector<TaskObservations> earlier, const TaskObservations& task) {
   base::RandomStream random(9);
   std::vector<RowMatrix> failures(earlier.size(), kNoFailures);
-  PriorMeanSurrogate model(kGroups, std::move(earlier), std::move(failures));
+  PriorMeanSurrogate model(kTwoGroups, std::move(earlier), std::move(failures));
   model.Fit(task.rows, task.values, random);
   return model;
 }
@@ -54,8 +44,8 @@ TEST(EarlierRanking, ScoresRanksNotValues) {
   const TaskObservations waves = Observe(50, Waves, random);
   const TaskObservations steep = {waves.rows, Evaluate(waves.rows, Steep)};
   base::RandomStream first(2), second(2);
-  const EarlierRanking one(kGroups, waves, kNoFailures, first);
-  const EarlierRanking other(kGroups, steep, kNoFailures, second);
+  const EarlierRanking one(kTwoGroups, waves, kNoFailures, first);
+  const EarlierRanking other(kTwoGroups, steep, kNoFailures, second);
   const VectorXd scores = one.Scores(waves.rows);
   EXPECT_EQ(scores, other.Scores(waves.rows));
   const RowMatrix queries = UniformRows(30, 2, random);
@@ -70,7 +60,7 @@ TEST(EarlierRanking, WhatFailedIsLast) {
   base::RandomStream random(1);
   const TaskObservations waves = Observe(20, Waves, random);
   const RowMatrix failures = UniformRows(5, 2, random);
-  const EarlierRanking ranking(kGroups, waves, failures, random);
+  const EarlierRanking ranking(kTwoGroups, waves, failures, random);
   const VectorXd of_failures = ranking.Scores(failures);
   EXPECT_EQ(of_failures.minCoeff(), of_failures.maxCoeff());
   EXPECT_GT(of_failures.minCoeff(), ranking.Scores(waves.rows).maxCoeff());
@@ -114,7 +104,7 @@ TEST(PriorMean, NeedsFewObservationsWhereATaskRanksAlike) {
   const RowMatrix queries = UniformRows(200, 2, random);
   const PriorMeanSurrogate model = Fitted({other, alike}, few);
   EXPECT_GT(model.coefficients()[1], model.coefficients()[0]);
-  GaussianProcess alone(kGroups);
+  GaussianProcess alone(kTwoGroups);
   alone.Fit(few.rows, few.values, random);
   EXPECT_LT(Error(model, queries), 0.6 * Error(alone, queries));
 }
@@ -128,7 +118,7 @@ TEST(PriorMean, WithAWrongTaskIsThePlainProcess) {
   EXPECT_LT(model.probabilities()[0], 1e-3);
   GaussianProcessOptions linear;
   linear.scale = ObjectiveScale::kLinear;
-  GaussianProcess alone(kGroups, linear);
+  GaussianProcess alone(kTwoGroups, linear);
   alone.Fit(task.rows, task.values, random);
   const RowMatrix queries = UniformRows(200, 2, random);
   EXPECT_NEAR(Error(model, queries), Error(alone, queries), 0.1 * Error(alone, queries) + 1e-3);

@@ -14,18 +14,6 @@ namespace {
 
 using Eigen::VectorXd;
 
-const ColumnGroups kGroups = {0, 1};
-
-double Waves(const Eigen::RowVectorXd& x) { return std::sin(7 * x(0)) + std::cos(5 * x(1)); }
-double Unrelated(const Eigen::RowVectorXd& x) { return std::sin(29 * x(0) * x(1)); }
-
-TaskObservations Observe(int rows, double (*function)(const Eigen::RowVectorXd&),
-                         base::RandomStream& random) {
-  TaskObservations task{UniformRows(rows, 2, random), {}};
-  task.values = Evaluate(task.rows, function);
-  return task;
-}
-
 /// Share of pairs of queries that predictions put in order.
 double InOrder(const Surrogate& model, const RowMatrix& queries) {
   VectorXd mean, variance;
@@ -44,14 +32,14 @@ TEST(WeightedSum, TrustsTheTaskThatRanksAlike) {
   const TaskObservations alike = Observe(40, Waves, random), other = Observe(40, Unrelated, random);
   const TaskObservations few = Observe(6, Waves, random);
   const RowMatrix queries = UniformRows(100, 2, random);
-  WeightedSurrogate weighted(kGroups, {alike, other});
+  WeightedSurrogate weighted(kTwoGroups, {alike, other});
   weighted.Fit(few.rows, few.values, random);
   EXPECT_NEAR(weighted.weights().sum(), 1, 1e-12);
   EXPECT_GT(weighted.weights()(0), 2 * weighted.weights()(1));
-  WeightedSurrogate sum(kGroups, {alike, other}, few.rows.rows() + 1);
+  WeightedSurrogate sum(kTwoGroups, {alike, other}, few.rows.rows() + 1);
   sum.Fit(few.rows, few.values, random);
   EXPECT_NEAR(sum.weights()(0), 1.0 / 3, 1e-12);
-  GaussianProcess alone(kGroups);
+  GaussianProcess alone(kTwoGroups);
   alone.Fit(few.rows, few.values, random);
   EXPECT_GT(InOrder(weighted, queries), InOrder(alone, queries));
   EXPECT_GT(InOrder(weighted, queries), InOrder(sum, queries));
@@ -62,7 +50,7 @@ TEST(WeightedSum, LearnsFromWhatIsAdded) {
   const TaskObservations other = Observe(30, Unrelated, random), few = Observe(3, Waves, random);
   const TaskObservations more = Observe(40, Waves, random);
   const RowMatrix queries = UniformRows(100, 2, random);
-  WeightedSurrogate weighted(kGroups, {other});
+  WeightedSurrogate weighted(kTwoGroups, {other});
   weighted.Fit(few.rows, few.values, random);
   const auto copy = weighted.Clone();
   const double before = InOrder(weighted, queries);

@@ -17,7 +17,7 @@ namespace bayloom::optimizer {
 namespace {
 
 /// 12^4 configurations, and three fidelities behind them.
-std::shared_ptr<const space::Space> Sizes(bool with_fidelity) {
+std::shared_ptr<const space::Space> TileSizes(bool with_fidelity) {
   space::Space::Builder builder;
   std::vector<double> values;
   for (int i = 1; i <= 12; ++i) values.push_back(8.0 * i);
@@ -28,7 +28,7 @@ std::shared_ptr<const space::Space> Sizes(bool with_fidelity) {
 
 /// A valley that lies elsewhere, by `bias` at the first fidelity, and is deeper the larger the
 /// size; a second for each unit of size.
-trial::Outcome Valley(const space::Configuration& c, double bias) {
+trial::Outcome BiasedValley(const space::Configuration& c, double bias) {
   constexpr double kOptimum[] = {9, 3, 6, 2};
   constexpr double kSizes[] = {1, 4, 16};
   const double size = c.coordinates.size() == 5 ? kSizes[static_cast<int>(c.coordinates[4])] : 16;
@@ -44,7 +44,7 @@ trial::Outcome Valley(const space::Configuration& c, double bias) {
 OptimizerOptions WithFidelity(uint64_t seed) {
   OptimizerOptions options;
   options.seed = seed;
-  options.fidelity = FidelityOptions{Sizes(false)};
+  options.fidelity = FidelityOptions{TileSizes(false)};
   return options;
 }
 
@@ -57,7 +57,7 @@ struct Found {
 };
 
 Found Search(const Objective& objective, double seconds, uint64_t seed, int batch = 1) {
-  const auto optimizer = MakeOptimizer("bayesian", Sizes(true), WithFidelity(seed));
+  const auto optimizer = MakeOptimizer("bayesian", TileSizes(true), WithFidelity(seed));
   Found found;
   std::set<std::vector<double>> asked;
   while (seconds > 0) {
@@ -76,7 +76,7 @@ Found Search(const Objective& objective, double seconds, uint64_t seed, int batc
 TEST(FidelitySearchTest, CheapFidelitiesLeadToTheBestOfTheLastOneInLessTime) {
   double chosen = 0, alone = 0;
   for (uint64_t seed = 1; seed <= 4; ++seed) {
-    const auto biased = [](const space::Configuration& c) { return Valley(c, 1); };
+    const auto biased = [](const space::Configuration& c) { return BiasedValley(c, 1); };
     const Found found = Search(biased, 16 * 14, seed);
     EXPECT_FALSE(found.repeats);
     EXPECT_GT(found.trials[0], found.trials[2]);
@@ -84,12 +84,12 @@ TEST(FidelitySearchTest, CheapFidelitiesLeadToTheBestOfTheLastOneInLessTime) {
     chosen += std::log(found.best / 256);
     OptimizerOptions options;
     options.seed = seed;
-    const auto optimizer = MakeOptimizer("bayesian", Sizes(false), options);
+    const auto optimizer = MakeOptimizer("bayesian", TileSizes(false), options);
     double best = 1e300;
     for (int i = 0; i < 14; ++i) {
       const space::Configuration c = optimizer->Ask(1)[0];
-      optimizer->Tell(c, Valley(c, 0));
-      best = std::min(best, Valley(c, 0).value);
+      optimizer->Tell(c, BiasedValley(c, 0));
+      best = std::min(best, BiasedValley(c, 0).value);
     }
     alone += std::log(best / 256);
   }
@@ -98,7 +98,7 @@ TEST(FidelitySearchTest, CheapFidelitiesLeadToTheBestOfTheLastOneInLessTime) {
 
 TEST(FidelitySearchTest, FidelitiesThatTellNothingAreLeftAlone) {
   const auto useless = [](const space::Configuration& c) {
-    trial::Outcome outcome = Valley(c, 0);
+    trial::Outcome outcome = BiasedValley(c, 0);
     if (c.coordinates[4] != 2) outcome.value = 1 + base::RandomStream(c.Hash()).Uniform();
     return outcome;
   };
@@ -109,23 +109,23 @@ TEST(FidelitySearchTest, FidelitiesThatTellNothingAreLeftAlone) {
 
 TEST(FidelitySearchTest, SeveralAreAskedForAtATime) {
   const Found found =
-      Search([](const space::Configuration& c) { return Valley(c, 1); }, 16 * 20, 1, 4);
+      Search([](const space::Configuration& c) { return BiasedValley(c, 1); }, 16 * 20, 1, 4);
   EXPECT_FALSE(found.repeats);
   EXPECT_LT(found.best, 256 * 1.2);
 }
 
 TEST(FidelitySearchTest, TrialsOfHigherFidelitiesMayComeFirst) {
   for (const int level : {1, 2}) {
-    const auto optimizer = MakeOptimizer("bayesian", Sizes(true), WithFidelity(4));
+    const auto optimizer = MakeOptimizer("bayesian", TileSizes(true), WithFidelity(4));
     space::Configuration known{{1, 10, 1, 10, static_cast<double>(level)}};
-    optimizer->Tell(known, Valley(known, 1));
+    optimizer->Tell(known, BiasedValley(known, 1));
     std::set<std::vector<double>> asked = {known.coordinates};
     double best = 1e300;
     for (int i = 0; i < 60; ++i) {
       const std::vector<space::Configuration> next = optimizer->Ask(1);
       ASSERT_EQ(next.size(), 1U);
       EXPECT_TRUE(asked.insert(next[0].coordinates).second);
-      const trial::Outcome outcome = Valley(next[0], 1);
+      const trial::Outcome outcome = BiasedValley(next[0], 1);
       if (next[0].coordinates[4] == 2) best = std::min(best, outcome.value);
       optimizer->Tell(next[0], outcome);
     }
@@ -139,7 +139,7 @@ TEST(FidelitySearchTest, WhatFailsAtALowFidelityIsNotTriedAtHigherOnes) {
   const auto fails = [&](const space::Configuration& c) {
     const std::vector<double> base(c.coordinates.begin(), c.coordinates.end() - 1);
     tried_again = tried_again || failed.contains(base);
-    if (c.coordinates[0] < 8) return Valley(c, 1);
+    if (c.coordinates[0] < 8) return BiasedValley(c, 1);
     failed.insert(base);
     return trial::Outcome::Infeasible(trial::Verdict::kBuildError, "too large");
   };
@@ -150,7 +150,7 @@ TEST(FidelitySearchTest, WhatFailsAtALowFidelityIsNotTriedAtHigherOnes) {
 }
 
 TEST(FidelitySearchTest, TheSameSeedAndOutcomesGiveTheSameChoices) {
-  const auto biased = [](const space::Configuration& c) { return Valley(c, 1); };
+  const auto biased = [](const space::Configuration& c) { return BiasedValley(c, 1); };
   EXPECT_EQ(Search(biased, 16 * 10, 3).trials, Search(biased, 16 * 10, 3).trials);
   EXPECT_EQ(Search(biased, 16 * 10, 3).best, Search(biased, 16 * 10, 3).best);
 }
@@ -167,7 +167,7 @@ TEST(FidelitySearchTest, ItGoesOnWhenEverythingFails) {
 
 TEST(FidelitySearchTest, OtherOptimizersRefuseFidelities) {
   for (const char* name : {"random", "genetic", "forest", "portfolio"}) {
-    EXPECT_THROW(MakeOptimizer(name, Sizes(true), WithFidelity(1)), InputError) << name;
+    EXPECT_THROW(MakeOptimizer(name, TileSizes(true), WithFidelity(1)), InputError) << name;
   }
 }
 

@@ -10,31 +10,22 @@
 
 #include "bayloom/optimizer/internal/trust_regions.h"
 #include "bayloom/space/parameter.h"
+#include "tests/optimizer/valley.h"
 
 namespace bayloom::optimizer {
 namespace {
 
 /// 16^4, of which those whose first two are both large are not feasible.
-std::shared_ptr<const space::Space> Tiles() {
+std::shared_ptr<const space::Space> ConstrainedTiles() {
   space::Space::Builder builder;
   for (const char* name : {"a", "b", "c", "d"}) builder.Add(space::MakeInteger(name, 0, 15));
   EXPECT_TRUE(builder.AddConstraint("a + b <= 24").ok());
   return *builder.Build();
 }
 
-double Distance(const space::Configuration& c, const std::vector<double>& to) {
-  double sum = 0;
-  for (size_t i = 0; i < to.size(); ++i) sum += std::pow((c.coordinates[i] - to[i]) / 16, 2);
-  return sum;
-}
-
-trial::Outcome Valley(const space::Configuration& c) {
-  return trial::Outcome::Feasible(std::exp(4 * Distance(c, {11, 4, 8, 2})));
-}
-
 TEST(PortfolioTest, LeavesAGaussianProcessAloneThatKeepsFindingBetter) {
-  const auto portfolio = MakeOptimizer("portfolio", Tiles(), {.seed = 3});
-  const auto alone = MakeOptimizer("bayesian", Tiles(), {.seed = 3});
+  const auto portfolio = MakeOptimizer("portfolio", ConstrainedTiles(), {.seed = 3});
+  const auto alone = MakeOptimizer("bayesian", ConstrainedTiles(), {.seed = 3});
   for (int i = 0; i < 60; ++i) {
     const std::vector<space::Configuration> asked = portfolio->Ask(1);
     ASSERT_EQ(asked, alone->Ask(1)) << "trial " << i;
@@ -45,8 +36,8 @@ TEST(PortfolioTest, LeavesAGaussianProcessAloneThatKeepsFindingBetter) {
 }
 
 TEST(PortfolioTest, AsksOthersOnceNothingBetterIsFound) {
-  const auto portfolio = MakeOptimizer("portfolio", Tiles(), {.seed = 3});
-  const auto alone = MakeOptimizer("bayesian", Tiles(), {.seed = 3});
+  const auto portfolio = MakeOptimizer("portfolio", ConstrainedTiles(), {.seed = 3});
+  const auto alone = MakeOptimizer("bayesian", ConstrainedTiles(), {.seed = 3});
   int first = -1;
   for (int i = 0; i < 80 && first < 0; ++i) {
     const std::vector<space::Configuration> asked = portfolio->Ask(1);
@@ -60,7 +51,7 @@ TEST(PortfolioTest, AsksOthersOnceNothingBetterIsFound) {
 
 TEST(PortfolioTest, FindsTheValleyAloneAndInBatches) {
   for (int batch : {1, 5}) {
-    const auto portfolio = MakeOptimizer("portfolio", Tiles(), {.seed = 1});
+    const auto portfolio = MakeOptimizer("portfolio", ConstrainedTiles(), {.seed = 1});
     double best = 1e300;
     for (int i = 0; i < 100; i += batch) {
       for (const space::Configuration& c : portfolio->Ask(batch)) {
@@ -79,7 +70,7 @@ TEST(PortfolioTest, ArmsAskForWhatStandsForOthersOnly) {
     canonical.coordinates[3] = 0;
     return canonical;
   };
-  const auto portfolio = MakeOptimizer("portfolio", Tiles(), options);
+  const auto portfolio = MakeOptimizer("portfolio", ConstrainedTiles(), options);
   for (int i = 0; i < 100; ++i) {
     const space::Configuration c = portfolio->Ask(1).at(0);
     EXPECT_EQ(c.coordinates[3], 0) << i;
@@ -117,7 +108,7 @@ class TrustRegionsTest : public testing::Test {
   }
 
   base::RandomStream random_{5};
-  Memory memory_{Tiles()};
+  Memory memory_{ConstrainedTiles()};
   TrustRegions regions_;
 };
 

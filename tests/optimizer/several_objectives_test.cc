@@ -23,7 +23,7 @@ std::shared_ptr<const space::Space> Grid() {
   return *builder.Build();
 }
 
-trial::Outcome Evaluate(const space::Configuration& configuration) {
+trial::Outcome TwoObjectives(const space::Configuration& configuration) {
   const double x = configuration.coordinates[0] / 100;
   const double y = configuration.coordinates[1] / 100;
   if (x > 0.4 && x < 0.5) {
@@ -54,7 +54,7 @@ Searched Search(const std::string& name, int trials, uint64_t seed, int batch = 
       searched.asked.push_back(configuration);
     }
     for (const space::Configuration& configuration : asked) {
-      const trial::Outcome outcome = Evaluate(configuration);
+      const trial::Outcome outcome = TwoObjectives(configuration);
       optimizer->Tell(configuration, outcome);
       if (outcome.ok()) points.push_back({outcome.value, outcome.Get("other", 0)});
     }
@@ -111,7 +111,7 @@ TEST(SeveralObjectivesTest, ThreeAndFourObjectivesAreSearched) {
     std::vector<pareto::Point> points;
     for (int trial = 0; trial < 15; ++trial) {
       const space::Configuration configuration = optimizer->Ask(1).at(0);
-      trial::Outcome outcome = Evaluate(configuration);
+      trial::Outcome outcome = TwoObjectives(configuration);
       if (outcome.ok()) {
         points.push_back({outcome.value});
         for (int k = 0; k < further; ++k) {

@@ -9,6 +9,7 @@
 #include <regex>
 
 #include "bayloom/page/page_reader.h"
+#include "tests/count_of.h"
 #include "tests/page/page_sample.h"
 #include "tests/temporary_folder.h"
 
@@ -25,17 +26,11 @@ std::string HostilePage(PageKind kind) {
   return PageHtml(reader.Since({}), kind);
 }
 
-size_t Count(const std::string& text, const std::string& word) {
-  size_t count = 0;
-  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++count;
-  return count;
-}
-
 TEST(PageHtml, TextOfStrangersEndsNoScript) {
   for (const PageKind kind : {PageKind::kFile, PageKind::kLive}) {
     const std::string page = HostilePage(kind);
-    EXPECT_EQ(Count(page, "<script"), 2u);
-    EXPECT_EQ(Count(page, "</script"), 2u);
+    EXPECT_EQ(CountOf(page, "<script"), 2);
+    EXPECT_EQ(CountOf(page, "</script"), 2);
     EXPECT_EQ(page.find("alert(1)</"), std::string::npos);
     EXPECT_EQ(page.find('\x1b'), std::string::npos);
     EXPECT_EQ(page.find('\xff'), std::string::npos);

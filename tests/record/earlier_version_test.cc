@@ -16,6 +16,7 @@
 #include "bayloom/record/json_lines.h"
 #include "bayloom/record/program_pool.h"
 #include "bayloom/record/store.h"
+#include "tests/record/json_lines.h"
 #include "tests/temporary_folder.h"
 
 namespace bayloom::record {
@@ -32,12 +33,6 @@ std::string Unpacked(const std::string& name) {
   for (int count; (count = gzread(file, buffer, sizeof(buffer))) > 0;) bytes.append(buffer, count);
   gzclose(file);
   return bytes;
-}
-
-std::string Export(Store& store) {
-  std::ostringstream out;
-  ExportJsonLines(store, out);
-  return out.str();
 }
 
 std::vector<Json> Lines(const std::string& text) {

@@ -138,7 +138,7 @@ std::map<std::string, std::string> ColumnsOf(Database& database) {
 }
 
 /// Every value of every table, by table, so that nothing depends on what an export knows of.
-std::map<std::string, std::multiset<std::string>> Contents(const std::string& path) {
+std::map<std::string, std::multiset<std::string>> ValuesByTable(const std::string& path) {
   Database database(path, Database::Mode::kReadOnly);
   std::map<std::string, std::multiset<std::string>> contents;
   for (const auto& [table, columns] : ColumnsOf(database)) {
@@ -157,9 +157,9 @@ TEST(JsonLines, EverythingAStoreHoldsMakesTheRoundTrip) {
     const std::string text = Export(source);
     Import(copy, text);
     EXPECT_EQ(Export(copy), text);
-    const auto contents = Contents(source.path());
+    const auto contents = ValuesByTable(source.path());
     EXPECT_GE(contents.size(), 9u);  // repeats need a trial
-    EXPECT_EQ(Contents(copy.path()), contents);
+    EXPECT_EQ(ValuesByTable(copy.path()), contents);
     const ImportSummary again = Import(copy, text);
     EXPECT_EQ(again.added + again.pool_programs + again.samples, 0);
     EXPECT_EQ(Export(copy), text);

@@ -17,7 +17,6 @@ namespace {
 
 constexpr double kMaxMagnitude = std::numeric_limits<double>::max();
 constexpr double kTiny = std::numeric_limits<double>::denorm_min();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// A number of any sign and size, with a liking for the extremes.
 double AnyNumber(base::RandomStream& random) {
@@ -31,7 +30,7 @@ double AnyNumber(base::RandomStream& random) {
 
 /// So many doubles further up.
 double Above(double value, int64_t steps) {
-  for (int64_t i = 0; i < steps; ++i) value = std::nextafter(value, kInfinity);
+  for (int64_t i = 0; i < steps; ++i) value = std::nextafter(value, INFINITY);
   return value;
 }
 
@@ -68,7 +67,7 @@ TEST(AxisTicksProperty, AreFewAscendingAndCoverWhateverTheRange) {
 }
 
 TEST(AxisTicksProperty, OfNoRangeThereAreNone) {
-  EXPECT_TRUE(AxisTicks(0, kInfinity, false, 5).empty());
+  EXPECT_TRUE(AxisTicks(0, INFINITY, false, 5).empty());
   EXPECT_TRUE(AxisTicks(std::nan(""), 1, false, 5).empty());
   EXPECT_TRUE(AxisTicks(2, 1, false, 5).empty());
   EXPECT_EQ(AxisTicks(3, 3, false, 5), std::vector<double>{3});

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/count_of.h"
+
 namespace bayloom::report {
 namespace {
 
@@ -23,11 +25,7 @@ TEST(Histogram, DrawsABarPerSeriesAndInterval) {
   histogram.bins = 5;
   histogram.series = {{"a", {0.5}}, {"b", {0.1, 0.9}}};
   const std::string svg = histogram.ToSvg();
-  size_t bars = 0;
-  for (size_t at = svg.find("<rect x"); at != std::string::npos; at = svg.find("<rect x", at + 1)) {
-    ++bars;
-  }
-  EXPECT_EQ(bars, 2u * 5 + 2);  // the legend's included
+  EXPECT_EQ(CountOf(svg, "<rect x"), 2 * 5 + 2);  // the legend's included
   EXPECT_NE(svg.find("speed &lt; 1"), std::string::npos);
 }
 

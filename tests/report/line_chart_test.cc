@@ -9,14 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "tests/count_of.h"
+
 namespace bayloom::report {
 namespace {
-
-int CountOf(const std::string& text, const std::string& part) {
-  int count = 0;
-  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
-  return count;
-}
 
 /// The d attribute of the path with this title.
 std::string PathOf(const std::string& svg, const std::string& title) {

@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -16,13 +15,11 @@
 namespace bayloom::report {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 std::vector<scheduling::TaskProgress> TwoTasks() {
   const scheduling::TaskProgress convolution{.name = "conv1",
                                              .weight = 2,
                                              .work = 1e9,
-                                             .best_after_trial = {kInfinity, 5e-3, 2e-3},
+                                             .best_after_trial = {INFINITY, 5e-3, 2e-3},
                                              .slot_ends = {3}};
   const scheduling::TaskProgress pool{.name = "pool", .best_after_trial = {1e-3}, .slot_ends = {1}};
   return {convolution, pool};
@@ -48,8 +45,8 @@ TEST(RunProgress, EstimatesTheEndByTheFirstBudgetToRunOut) {
   status.seconds = 26;
   EXPECT_DOUBLE_EQ(SecondsLeft(status, {}), 0);
   status.trials = 0;
-  status.max_seconds = kInfinity;
-  EXPECT_EQ(SecondsLeft(status, {}), kInfinity);
+  status.max_seconds = INFINITY;
+  EXPECT_EQ(SecondsLeft(status, {}), INFINITY);
 }
 
 TEST(RunProgress, TheTimeLeftOfAResumedRunIsThatOfItsOwnPace) {
@@ -108,9 +105,9 @@ TEST(TaskTable, TasksShareTheTimeOfTheWhole) {
   EXPECT_DOUBLE_EQ(rows[1]["share"], 0.2);
   EXPECT_DOUBLE_EQ(rows[0]["rate"], 5e11);
   EXPECT_EQ(rows[0]["trials"], 3);
-  tasks[1].best_after_trial = {kInfinity};
+  tasks[1].best_after_trial = {INFINITY};
   EXPECT_TRUE(TaskTable(tasks).Json()[0]["share"].is_null());
-  tasks[0].best_after_trial = {kInfinity};
+  tasks[0].best_after_trial = {INFINITY};
   EXPECT_TRUE(TaskTable(tasks).Json()[0]["rate"].is_null());
 }
 

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -16,8 +15,6 @@
 
 namespace bayloom::scheduling {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// The cost falls along a power of the trials.
 TaskProgress PowerOfTrials(double exponent, int trials) {
@@ -116,8 +113,8 @@ TEST(ExpectedImprovementScheduler, PrefersWhatCostsMoreAndHadFewerTrials) {
 
 TEST(ExpectedImprovementScheduler, GivesUpSlowlyOnWhatIsNeverFeasible) {
   const TaskProgress rising = PowerOfTrials(0.5, 64);
-  EXPECT_EQ(Choose({rising, Progress(std::vector<double>(8, kInfinity))}), 1);
-  EXPECT_EQ(Choose({rising, Progress(std::vector<double>(2048, kInfinity))}), 0);
+  EXPECT_EQ(Choose({rising, Progress(std::vector<double>(8, INFINITY))}), 1);
+  EXPECT_EQ(Choose({rising, Progress(std::vector<double>(2048, INFINITY))}), 0);
 }
 
 /// A network as tunings find them: costs differ by three orders of magnitude, and each task goes

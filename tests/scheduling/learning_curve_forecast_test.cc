@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -14,8 +15,6 @@
 
 namespace bayloom::scheduling {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 std::vector<double> GainsOf(const std::vector<TaskProgress>& tasks) {
   LearningCurveForecast belief({.seed = 3, .trials_per_slot = 16});
@@ -61,7 +60,7 @@ TEST(BeliefTest, ABoundThatWasBeatenIsNone) {
 
 TEST(BeliefTest, ATaskWithoutAnythingFeasibleIsWorthTheBestOfTheOthers) {
   const std::vector<double> gains =
-      GainsOf({LogPower(0.8, 40, 64), Progress(std::vector<double>(8, kInfinity)),
+      GainsOf({LogPower(0.8, 40, 64), Progress(std::vector<double>(8, INFINITY)),
                Progress(std::vector<double>(64, 2.0))});
   EXPECT_EQ(gains[1], gains[0]);
   EXPECT_GT(gains[0], gains[2]);
@@ -116,7 +115,7 @@ TEST(ShareWithin, OfTrialsThatTakeNextToNoTimeIsBoundedInCost) {
 
 TEST(ShareWithin, LeavesOutWhatHasHadNothingFeasibleForSeveralSlots) {
   const TaskProgress rising = Timed(LogPower(0.8, 40, 64));
-  const TaskProgress hopeless = Timed(Progress(std::vector<double>(24, kInfinity), 8));
+  const TaskProgress hopeless = Timed(Progress(std::vector<double>(24, INFINITY), 8));
   EXPECT_EQ(ShareWithin({rising, hopeless}, 10), ShareWithin({rising}, 10));
   EXPECT_EQ(ShareWithin({hopeless}, 10), 0);
 }
@@ -125,7 +124,7 @@ TEST(ShareWithin, IsUnknownUntilEveryTaskHasATime) {
   const TaskProgress known = Timed(LogPower(0.8, 40, 64));
   EXPECT_FALSE(ShareWithin({known, TaskProgress()}, 60));
   EXPECT_FALSE(ShareWithin({known, LogPower(0.8, 40, 64)}, 60));
-  EXPECT_FALSE(ShareWithin({known, Timed(Progress(std::vector<double>(8, kInfinity)))}, 60));
+  EXPECT_FALSE(ShareWithin({known, Timed(Progress(std::vector<double>(8, INFINITY)))}, 60));
 }
 
 TEST(EarlyTerminationTest, TasksThatStoppedImprovingRestUntilAllHave) {

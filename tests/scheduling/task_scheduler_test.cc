@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <set>
 #include <vector>
@@ -13,10 +14,8 @@
 namespace bayloom::scheduling {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 /// A task whose best latency after each of its slots (of two trials) was `best`.
-TaskProgress Progress(double weight, const std::vector<double>& best) {
+TaskProgress ProgressBySlot(double weight, const std::vector<double>& best) {
   TaskProgress task;
   task.weight = weight;
   for (double seconds : best) {
@@ -27,31 +26,32 @@ TaskProgress Progress(double weight, const std::vector<double>& best) {
 }
 
 TEST(TaskProgressTest, ReadsTheLearningCurve) {
-  TaskProgress task = Progress(1, {5, 3});
+  TaskProgress task = ProgressBySlot(1, {5, 3});
   EXPECT_EQ(task.trials(), 4);
   EXPECT_EQ(task.slots(), 2);
   EXPECT_EQ(task.BestAfterSlot(0), 5);
   EXPECT_EQ(task.best(), 3);
-  EXPECT_EQ(TaskProgress().best(), kInfinity);
+  EXPECT_EQ(TaskProgress().best(), INFINITY);
 }
 
 TEST(GradientSchedulerTest, GivesEveryTaskOneSlotFirst) {
   auto scheduler = CreateTaskScheduler("gradient", {});
-  std::vector<TaskProgress> tasks = {Progress(1, {100}), Progress(1, {}), Progress(1, {})};
+  std::vector<TaskProgress> tasks = {ProgressBySlot(1, {100}), ProgressBySlot(1, {}),
+                                     ProgressBySlot(1, {})};
   EXPECT_EQ(scheduler->Next(tasks), 1);
-  tasks[1] = Progress(1, {1});
+  tasks[1] = ProgressBySlot(1, {1});
   EXPECT_EQ(scheduler->Next(tasks), 2);
 }
 
 TEST(GradientSchedulerTest, PicksAsComputedByHand) {
   auto scheduler = CreateTaskScheduler("gradient", {});
   // 2 slots: no recent gain yet; 0.8 * 10 / 2 = 4.
-  const TaskProgress young = Progress(1, {12, 10});
+  const TaskProgress young = ProgressBySlot(1, {12, 10});
   // 5 slots: 0.2 * (18 - 9) / 3 + 0.8 * 9 / 5 = 0.6 + 1.44 = 2.04, times weight.
-  const TaskProgress steep = Progress(1, {20, 18, 15, 11, 9});
-  const TaskProgress steep_twice = Progress(2, {20, 18, 15, 11, 9});
+  const TaskProgress steep = ProgressBySlot(1, {20, 18, 15, 11, 9});
+  const TaskProgress steep_twice = ProgressBySlot(2, {20, 18, 15, 11, 9});
   // 5 slots: 0.2 * 0 + 0.8 * 20 / 5 = 3.2: the flat one, with more to gain in hope.
-  const TaskProgress flat = Progress(1, {20, 20, 20, 20, 20});
+  const TaskProgress flat = ProgressBySlot(1, {20, 20, 20, 20, 20});
   EXPECT_EQ(scheduler->Next(std::vector{steep, young, flat}), 1);
   EXPECT_EQ(scheduler->Next(std::vector{steep, flat}), 1);
   EXPECT_EQ(scheduler->Next(std::vector{steep_twice, flat}), 0);         // 4.08 > 3.2
@@ -59,8 +59,8 @@ TEST(GradientSchedulerTest, PicksAsComputedByHand) {
 }
 
 TEST(GradientSchedulerTest, TheRecentGainCountsWithItsWindowAndWeight) {
-  const std::vector<TaskProgress> tasks = {Progress(1, {40, 10, 10, 10, 10}),
-                                           Progress(1, {12, 12, 12, 11, 10.5})};
+  const std::vector<TaskProgress> tasks = {ProgressBySlot(1, {40, 10, 10, 10, 10}),
+                                           ProgressBySlot(1, {12, 12, 12, 11, 10.5})};
   // Window 3, alpha 1: (10 - 10) / 3 < (12 - 10.5) / 3. Window 4: (40 - 10) / 4 > 1.5 / 4.
   EXPECT_EQ(CreateTaskScheduler("gradient", {.gradient_alpha = 1})->Next(tasks), 1);
   EXPECT_EQ(
@@ -69,7 +69,8 @@ TEST(GradientSchedulerTest, TheRecentGainCountsWithItsWindowAndWeight) {
 
 TEST(GradientSchedulerTest, TasksWithoutFeasibleProgramComeLastAndFinishedOnesNever) {
   auto scheduler = CreateTaskScheduler("gradient", {});
-  std::vector<TaskProgress> tasks = {Progress(9, {kInfinity, kInfinity}), Progress(1, {0.001})};
+  std::vector<TaskProgress> tasks = {ProgressBySlot(9, {INFINITY, INFINITY}),
+                                     ProgressBySlot(1, {0.001})};
   EXPECT_EQ(scheduler->Next(tasks), 1);
   tasks[1].finished = true;
   EXPECT_EQ(scheduler->Next(tasks), 0);
@@ -78,7 +79,7 @@ TEST(GradientSchedulerTest, TasksWithoutFeasibleProgramComeLastAndFinishedOnesNe
 }
 
 TEST(GradientSchedulerTest, AmongEqualsTheChoiceIsRandomButRepeatable) {
-  const std::vector<TaskProgress> tasks(4, Progress(1, {3, 2}));
+  const std::vector<TaskProgress> tasks(4, ProgressBySlot(1, {3, 2}));
   std::set<int> chosen;
   for (uint64_t seed = 0; seed < 50; ++seed) {
     const int choice = CreateTaskScheduler("gradient", {.seed = seed})->Next(tasks);

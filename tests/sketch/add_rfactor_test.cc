@@ -8,18 +8,11 @@
 
 #include "bayloom/sketch/design_space.h"
 #include "tests/sketch/same_result.h"
+#include "tests/sketch/space_checks.h"
 #include "tests/tensor/workloads.h"
 
 namespace bayloom::sketch {
 namespace {
-
-target::Target WideTarget() {
-  target::Target target;
-  target.name = "test";
-  target.cores = 2;
-  target.vector_bytes = 32;
-  return target;
-}
 
 /// Sums over two axes of an image, all of it contiguous.
 tensor::Workload ImageSums(int64_t images, int64_t height, int64_t width) {
@@ -38,12 +31,12 @@ bool HasRFactor(const tensor::Trace& trace) {
 /// For any extents of the axes spaces are the same ones, all draws are valid and compute the
 /// same, and so do draws that are replayed on another size, where the decisions are repaired.
 TEST(AddRFactor, CutsReductionsOverSeveralAxes) {
-  const std::pair<int64_t, int64_t> kImages[] = {{12, 10}, {7, 9}, {6, 35}, {16, 16}, {5, 64}};
-  for (const auto& [height, width] : kImages) {
+  const std::pair<int64_t, int64_t> kSizes[] = {{12, 10}, {7, 9}, {6, 35}, {16, 16}, {5, 64}};
+  for (const auto& [height, width] : kSizes) {
     SCOPED_TRACE(std::to_string(height) + " x " + std::to_string(width));
     const tensor::Workload workload = ImageSums(3, height, width);
     const tensor::Workload other = ImageSums(3, width, height);
-    const SpaceGenerator generator(workload, WideTarget()), others(other, WideTarget());
+    const SpaceGenerator generator(workload, SmallTarget()), others(other, SmallTarget());
     ASSERT_EQ(generator.spaces().size(), others.spaces().size());
     int drawn = 0, valid = 0, replayed = 0;
     for (int space = 0; space < static_cast<int>(generator.spaces().size()); ++space) {

@@ -9,16 +9,11 @@
 
 #include "bayloom/tensor/interpreter.h"
 #include "bayloom/tensor/operator_shorthand.h"
+#include "tests/sketch/space_checks.h"
 #include "tests/tensor/workloads.h"
 
 namespace bayloom::sketch {
 namespace {
-
-target::Target TestTarget() {
-  target::Target target;
-  target.cores = 2;
-  return target;
-}
 
 int CountLoops(const tensor::Program& program, tensor::LoopKind kind) {
   return static_cast<int>(
@@ -28,7 +23,7 @@ int CountLoops(const tensor::Program& program, tensor::LoopKind kind) {
 
 TEST(PlainScheduleTest, ComputesWhatTheNaiveProgramComputes) {
   for (const auto& [name, workload] : testing::Catalogue()) {
-    const tensor::Program plain = DefaultSchedule(workload, TestTarget());
+    const tensor::Program plain = DefaultSchedule(workload, SmallTarget());
     EXPECT_TRUE(tensor::Validate(plain)) << name;
     std::vector<tensor::HostTensor> expected = testing::RandomArguments(workload, 5);
     std::vector<tensor::HostTensor> actual = expected;
@@ -45,7 +40,7 @@ TEST(PlainScheduleTest, ComputesWhatTheNaiveProgramComputes) {
 TEST(PlainScheduleTest, RunsNestsInParallelAndInVectors) {
   for (const char* line : {"matmul:64,64,64", "conv2d:9x7x5,16,3x3,pad=1,bias,relu",
                            "depthwise:8x8x13,3x3,pad=1", "matmul:7,16,5,bias,relu"}) {
-    const tensor::Program plain = DefaultSchedule(tensor::ParseOperator(line), TestTarget());
+    const tensor::Program plain = DefaultSchedule(tensor::ParseOperator(line), SmallTarget());
     EXPECT_EQ(CountLoops(plain, tensor::LoopKind::kParallel), static_cast<int>(plain.roots.size()))
         << line;
     EXPECT_GE(CountLoops(plain, tensor::LoopKind::kVectorized), 1) << line;
@@ -53,7 +48,7 @@ TEST(PlainScheduleTest, RunsNestsInParallelAndInVectors) {
 }
 
 TEST(PlainScheduleTest, ElementwiseChainsBecomeOneNest) {
-  const tensor::Program plain = DefaultSchedule(testing::FindWorkload("gelu_chain"), TestTarget());
+  const tensor::Program plain = DefaultSchedule(testing::FindWorkload("gelu_chain"), SmallTarget());
   EXPECT_EQ(plain.roots.size(), 1u);
 }
 

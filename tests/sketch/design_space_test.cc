@@ -15,7 +15,7 @@
 namespace bayloom::sketch {
 namespace {
 
-target::Target TestTarget() {
+target::Target WideTarget() {
   target::Target target;
   target.name = "test";
   target.cores = 2;
@@ -39,7 +39,7 @@ std::vector<tensor::HostTensor> RandomArguments(const tensor::Workload& workload
 
 TEST(SpaceGeneratorTest, EveryWorkloadHasAtLeastOneSpaceAndFewOfThem) {
   for (const auto& [name, workload] : testing::Catalogue()) {
-    const SpaceGenerator generator(workload, TestTarget());
+    const SpaceGenerator generator(workload, WideTarget());
     EXPECT_GE(generator.spaces().size(), 1u) << name;
     EXPECT_LE(generator.spaces().size(), 10u) << name;
   }
@@ -47,7 +47,7 @@ TEST(SpaceGeneratorTest, EveryWorkloadHasAtLeastOneSpaceAndFewOfThem) {
 
 TEST(SpaceGeneratorTest, SampledProgramsComputeWhatTheWorkloadSays) {
   for (const auto& [name, workload] : testing::Catalogue()) {
-    const SpaceGenerator generator(workload, TestTarget());
+    const SpaceGenerator generator(workload, WideTarget());
     std::vector<tensor::HostTensor> expected = RandomArguments(workload, 11);
     std::vector<tensor::HostTensor> inputs = expected;
     tensor::Interpret(tensor::Lower(workload), expected);
@@ -76,7 +76,7 @@ TEST(SpaceGeneratorTest, SampledProgramsComputeWhatTheWorkloadSays) {
 }
 
 TEST(SpaceGeneratorTest, ReplayOfADecidedTraceIsTheSameCandidate) {
-  const SpaceGenerator generator(tensor::MatmulWorkload(64, 48, 32), TestTarget());
+  const SpaceGenerator generator(tensor::MatmulWorkload(64, 48, 32), WideTarget());
   for (int space = 0; space < static_cast<int>(generator.spaces().size()); ++space) {
     const Result<Candidate> first = generator.Sample(space, base::RandomStream(3));
     ASSERT_TRUE(first.ok()) << first.error().message;
@@ -88,7 +88,7 @@ TEST(SpaceGeneratorTest, ReplayOfADecidedTraceIsTheSameCandidate) {
 }
 
 TEST(SpaceGeneratorTest, SamplingReachesManyPrograms) {
-  const SpaceGenerator generator(tensor::MatmulWorkload(64, 64, 64), TestTarget());
+  const SpaceGenerator generator(tensor::MatmulWorkload(64, 64, 64), WideTarget());
   std::set<uint64_t> hashes;
   for (int seed = 0; seed < 100; ++seed) {
     const Result<Candidate> candidate = generator.Sample(0, base::RandomStream(seed));
@@ -129,8 +129,8 @@ bool IsVectorizedAlong(const tensor::Program& program, tensor::BlockId block, in
 }
 
 TEST(SpaceGeneratorTest, ImagesWithChannelsFirstHaveASpaceWithVectorsAlongTheirRows) {
-  const SpaceGenerator first(DepthwiseOf(true), TestTarget());
-  const SpaceGenerator last(DepthwiseOf(false), TestTarget());
+  const SpaceGenerator first(DepthwiseOf(true), WideTarget());
+  const SpaceGenerator last(DepthwiseOf(false), WideTarget());
   ASSERT_EQ(first.spaces().size(), last.spaces().size() + 1);
   int along_rows = 0, valid = 0;
   for (int seed = 0; seed < 40; ++seed) {

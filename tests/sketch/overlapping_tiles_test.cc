@@ -15,9 +15,9 @@
 namespace bayloom::sketch {
 namespace {
 
-using testing::Contains;
-using testing::IsEmpty;
-using testing::Not;
+using ::testing::Contains;
+using ::testing::IsEmpty;
+using ::testing::Not;
 
 TEST(OverlappingTileSizes, AreForExtentsWithoutGoodDivisors) {
   for (int64_t extent : {1, 16, 49, 52, 56, 128, 1500}) {

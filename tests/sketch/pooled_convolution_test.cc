@@ -26,13 +26,13 @@ namespace {
 using testing::PooledConvolutionShape;
 using testing::PooledConvolutionWorkload;
 
-struct NamedShape {
+struct NamedPoolShape {
   std::string name;
   PooledConvolutionShape shape;
 };
 
 /// Odd and prime extents, strides, dilation, padding of both, and all that may be missing.
-std::vector<NamedShape> Shapes() {
+std::vector<NamedPoolShape> PoolShapes() {
   return {
       {"overlapping windows", {.height = 11, .width = 9}},
       {"windows beside each other", {.height = 12, .width = 8, .pool = 2}},
@@ -84,7 +84,7 @@ TEST(PooledConvolutionTest, OtherWorkloadsAreNone) {
   }
   EXPECT_FALSE(FindPooledConvolution(testing::WindowChainWorkload({})));
   EXPECT_FALSE(FindPooledConvolution(testing::WindowChainWorkload({.pools = true})));
-  for (const auto& [name, shape] : Shapes()) {
+  for (const auto& [name, shape] : PoolShapes()) {
     EXPECT_FALSE(FindWindowChain(PooledConvolutionWorkload(shape))) << name;
   }
 }
@@ -203,7 +203,7 @@ TEST(PooledConvolutionTest, WhatWinogradsAlgorithmComputesIsLeftToIt) {
 }
 
 TEST(PooledConvolutionTest, AddedRowsChangeNothing) {
-  for (const auto& [name, shape] : Shapes()) {
+  for (const auto& [name, shape] : PoolShapes()) {
     SCOPED_TRACE(name);
     const tensor::Workload workload = PooledConvolutionWorkload(shape);
     const auto with_rows = WithRowsForPool(workload);
@@ -257,7 +257,7 @@ TEST(PooledConvolutionTest, RandomShapesComputeTheSame) {
 
 /// Of what the convolution gives there is only what a tile of the pool needs.
 TEST(PooledConvolutionTest, RandomSchedulesComputeTheSameTileByTile) {
-  for (const auto& [name, shape] : Shapes()) {
+  for (const auto& [name, shape] : PoolShapes()) {
     SCOPED_TRACE(name);
     const tensor::Workload workload = PooledConvolutionWorkload(shape);
     const SpaceGenerator generator(*WithRowsForPool(workload), SmallTarget());

@@ -11,6 +11,7 @@
 #include "bayloom/sketch/design_space.h"
 #include "bayloom/tensor/access.h"
 #include "tests/sketch/same_result.h"
+#include "tests/sketch/space_checks.h"
 #include "tests/tensor/workloads.h"
 
 namespace bayloom::sketch {
@@ -21,14 +22,6 @@ using tensor::Reduction;
 using tensor::Tensor;
 
 constexpr int64_t kImages = 3, kRows = 5, kLanes = 16, kSteps = 7;
-
-target::Target WideTarget() {
-  target::Target target;
-  target.name = "test";
-  target.cores = 2;
-  target.vector_bytes = 32;
-  return target;
-}
 
 /// The softmax of rows, whose sums are made of as many parts as there are lanes.
 tensor::Workload Softmax() {
@@ -72,7 +65,7 @@ size_t SharedLoops(const tensor::Program& program) {
 }
 
 TEST(RowChain, SharesTheLoopsOverRowsAndKeepsOneRow) {
-  const auto space = RowChainSpace(Softmax(), WideTarget());
+  const auto space = RowChainSpace(Softmax(), SmallTarget());
   ASSERT_TRUE(space);
   const tensor::Program& program = space->program();
   SCOPED_TRACE(tensor::Print(program));
@@ -90,7 +83,7 @@ TEST(RowChain, SharesTheLoopsOverRowsAndKeepsOneRow) {
 
 /// The mean of an image is not computed again for each of its rows.
 TEST(RowChain, ComputesNothingTwice) {
-  const auto space = RowChainSpace(Centered(), WideTarget());
+  const auto space = RowChainSpace(Centered(), SmallTarget());
   ASSERT_TRUE(space);
   SCOPED_TRACE(tensor::Print(space->program()));
   EXPECT_EQ(SharedLoops(space->program()), 1u);
@@ -98,21 +91,21 @@ TEST(RowChain, ComputesNothingTwice) {
 }
 
 TEST(RowChain, IsNotForProductsNorForWhatReducesAtTheEnd) {
-  EXPECT_FALSE(RowChainSpace(tensor::MatmulWorkload(16, 16, 16), WideTarget()));
+  EXPECT_FALSE(RowChainSpace(tensor::MatmulWorkload(16, 16, 16), SmallTarget()));
   EXPECT_FALSE(
-      RowChainSpace(tensor::Conv2dWorkload(testing::ConvShape(8, 4, 8, 3, 1)), WideTarget()));
+      RowChainSpace(tensor::Conv2dWorkload(testing::ConvShape(8, 4, 8, 3, 1)), SmallTarget()));
   tensor::WorkloadBuilder b("sums");
   const Tensor x = b.Input("x", {8, 64});
   EXPECT_FALSE(RowChainSpace(b.Build({b.Reduce("y", {8}, {{"j", 64}}, Reduction::kSum,
                                                [&](auto s, auto r) { return x(s[0], r[0]); })}),
-                             WideTarget()));
+                             SmallTarget()));
 }
 
 /// All that the space draws computes the same, sums over parts in lanes with one row at a time.
 TEST(RowChain, DrawsComputeTheSame) {
   for (const tensor::Workload& workload : {Softmax(), Centered()}) {
-    const SpaceGenerator generator(workload, WideTarget());
-    const int space = generator.SpaceOf(RowChainSpace(workload, WideTarget())->trace());
+    const SpaceGenerator generator(workload, SmallTarget());
+    const int space = generator.SpaceOf(RowChainSpace(workload, SmallTarget())->trace());
     ASSERT_GE(space, 0);
     for (uint64_t seed = 0; seed < 16; ++seed) {
       const Result<Candidate> candidate = generator.Sample(space, base::RandomStream(seed));

@@ -14,7 +14,7 @@ namespace {
 
 using Exprs = std::vector<tensor::Expr>;
 
-constexpr int64_t kLanes = 8;
+constexpr int64_t kMoveLanes = 8;
 
 /// What decides about the elements of a copy.
 enum class Condition {
@@ -32,7 +32,7 @@ struct RandomMove {
 
   explicit RandomMove(base::RandomStream& random) {
     const auto rank = static_cast<int>(2 + random.UniformInt(2));
-    for (int i = 0; i < rank; ++i) shape.push_back(kLanes + random.UniformInt(20));
+    for (int i = 0; i < rank; ++i) shape.push_back(kMoveLanes + random.UniformInt(20));
     order.resize(rank);
     std::iota(order.begin(), order.end(), 0);
     for (int i = rank - 1; i > 0; --i) std::swap(order[i], order[random.UniformInt(i + 1)]);
@@ -80,7 +80,7 @@ Moved Move(const tensor::Workload& workload) {
   const std::vector<tensor::HostTensor> inputs = testing::RandomArguments(workload, 5);
   std::vector<tensor::HostTensor> expected = inputs, actual = inputs;
   tensor::Interpret(program, expected);
-  const bool vectorized = VectorizeMove(program, program.FindBlock("y"), kLanes);
+  const bool vectorized = VectorizeMove(program, program.FindBlock("y"), kMoveLanes);
   EXPECT_TRUE(tensor::Validate(program));
   tensor::InterpretStrictly(program, actual);
   EXPECT_EQ(actual.back().data, expected.back().data) << tensor::Print(program);

@@ -22,13 +22,13 @@ namespace {
 using testing::WindowChainShape;
 using testing::WindowChainWorkload;
 
-struct NamedShape {
+struct NamedChainShape {
   std::string name;
   WindowChainShape shape;
 };
 
 /// Odd and prime extents, strides, windows without padding, and all that may be missing.
-std::vector<NamedShape> Shapes() {
+std::vector<NamedChainShape> ChainShapes() {
   return {{"plain", {}},
           {"unpadded", {.height = 8, .width = 11, .pad = 0}},
           {"strided", {.height = 13, .width = 10, .channels = 8, .stride = 2}},
@@ -57,7 +57,7 @@ TEST(WindowChainTest, FindsTheStages) {
 }
 
 TEST(WindowChainTest, IsNoChainOfMatrices) {
-  for (const auto& [name, shape] : Shapes()) {
+  for (const auto& [name, shape] : ChainShapes()) {
     EXPECT_FALSE(FindProductChain(WindowChainWorkload(shape))) << name;
   }
 }
@@ -112,7 +112,7 @@ TEST(WindowChainTest, AVectorBetweenIsNone) {
 
 /// Of what windows give there is only what is computed at a time.
 TEST(WindowChainTest, RandomSchedulesComputeTheSameTileByTile) {
-  for (const auto& [name, shape] : Shapes()) {
+  for (const auto& [name, shape] : ChainShapes()) {
     SCOPED_TRACE(name);
     const tensor::Workload workload = WindowChainWorkload(shape);
     const SpaceGenerator generator(workload, SmallTarget());

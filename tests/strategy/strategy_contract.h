@@ -30,7 +30,7 @@ inline StrategyCase NamedStrategy(const std::string& name) {
 }
 
 /// What every strategy promises; instantiated for those of each module.
-class StrategyContract : public testing::TestWithParam<StrategyCase> {
+class StrategyContract : public ::testing::TestWithParam<StrategyCase> {
  protected:
   static const sketch::SpaceGenerator& Convolution() {
     static const sketch::SpaceGenerator generator(ConvolutionWorkload(), SimulatedTarget());

@@ -26,7 +26,7 @@ std::vector<StrategyCase> StableStrategies() {
   return cases;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, StrategyContract, testing::ValuesIn(StableStrategies()));
+INSTANTIATE_TEST_SUITE_P(All, StrategyContract, ::testing::ValuesIn(StableStrategies()));
 
 TEST(CreateStrategyTest, RefusesUnknownNamesAndWords) {
   const auto refusal = [](const std::string& name) -> std::string {

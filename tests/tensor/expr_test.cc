@@ -13,11 +13,11 @@
 namespace bayloom::tensor {
 namespace {
 
-const std::vector<Iter> kIters = {{"i", 8, IterKind::kSpatial}, {"j", 8, IterKind::kSpatial}};
+const std::vector<Iter> kSquareIters = {{"i", 8, IterKind::kSpatial}, {"j", 8, IterKind::kSpatial}};
 const std::vector<Buffer> kBuffers = {
     Buffer{"x", DType::kFloat32, {8, 8}, BufferRole::kInput, StorageScope::kGlobal, {}, {}}};
 
-std::string Text(const Expr& e) { return Print(e, kIters, kBuffers); }
+std::string Text(const Expr& e) { return Print(e, kSquareIters, kBuffers); }
 
 TEST(ExprTest, IntegerSumsTakeOneForm) {
   const Expr i = IterVar(0), j = IterVar(1);

@@ -20,7 +20,7 @@ using testing::NamedWorkload;
 using testing::OneInput;
 using testing::RandomArguments;
 
-double Tolerance(DType dtype) {
+double ToleranceOf(DType dtype) {
   switch (dtype) {
     case DType::kFloat16:
       return 2e-3;
@@ -279,7 +279,7 @@ TEST_P(WorkloadTest, PointEvaluatorEqualsInterpreter) {
       }
       points.Set(i, evaluator.Evaluate(parameters[p], index));
     }
-    EXPECT_LE(testing::RelativeDifference(results[p], points), Tolerance(buffer.dtype));
+    EXPECT_LE(testing::RelativeDifference(results[p], points), ToleranceOf(buffer.dtype));
   }
 }
 

@@ -29,7 +29,7 @@ HostTensor Interpreted(const SampleCall& sample) {
   return std::move(arguments.back());
 }
 
-int64_t Place(const SampleCall& sample, int64_t line, int64_t i) {
+int64_t PlaceOf(const SampleCall& sample, int64_t line, int64_t i) {
   const int64_t n = sample.call().numbers[1], inner = sample.call().numbers[2];
   return line / inner * n * inner + i * inner + line % inner;
 }
@@ -61,7 +61,7 @@ TEST(LibraryCall, TopKGivesTheElementsOfTheFirstRanks) {
       for (int64_t i = 0; i < n; ++i) {
         int64_t rank = 0;
         for (int64_t other = 0; other < n; ++other) {
-          rank += ComesBefore(x, Place(sample, line, other), Place(sample, line, i),
+          rank += ComesBefore(x, PlaceOf(sample, line, other), PlaceOf(sample, line, i),
                               call.numbers[4] != 0);
         }
         if (rank >= k) continue;
@@ -82,9 +82,9 @@ TEST(LibraryCall, ExtremesAreBeatenByNone) {
     const bool largest = call.numbers[3] != 0, last = call.numbers[4] != 0;
     for (int64_t line = 0; line < Lines(sample); ++line) {
       const int64_t found = result.GetInt(line);
-      const double best = x.Get(Place(sample, line, found));
+      const double best = x.Get(PlaceOf(sample, line, found));
       for (int64_t i = 0; i < call.numbers[1]; ++i) {
-        const double other = x.Get(Place(sample, line, i));
+        const double other = x.Get(PlaceOf(sample, line, i));
         const bool equal = other == best || (std::isnan(other) && std::isnan(best));
         if (equal) {
           ASSERT_TRUE(last ? i <= found : i >= found);
@@ -117,12 +117,12 @@ TEST(LibraryCall, ScansAreSumsOverWhatComesBefore) {
           const bool counts = reverse ? other > i || (!exclusive && other == i)
                                       : other < i || (!exclusive && other == i);
           if (!counts) continue;
-          const int64_t at = Place(sample, line, other);
+          const int64_t at = PlaceOf(sample, line, other);
           real = product ? real * x.Get(at) : real + x.Get(at);
           const auto element = static_cast<uint64_t>(x.GetInt(at));
           integer = product ? integer * element : integer + element;
         }
-        const int64_t at = Place(sample, line, i);
+        const int64_t at = PlaceOf(sample, line, i);
         if (IsFloat(x.dtype)) {
           one.Set(0, real);
           ASSERT_EQ(result.Get(at), one.Get(0));

@@ -78,9 +78,9 @@ TEST(OperatorShorthand, SaysWhatIsWrong) {
       ParseOperator(text);
       ADD_FAILURE() << text << " was accepted";
     } catch (const InputError& error) {
-      EXPECT_THAT(error.what(), testing::HasSubstr(reason));
-      EXPECT_THAT(error.what(), testing::HasSubstr("; try "));
-      EXPECT_THAT(error.what(), testing::Not(testing::HasSubstr("\n")));
+      EXPECT_THAT(error.what(), ::testing::HasSubstr(reason));
+      EXPECT_THAT(error.what(), ::testing::HasSubstr("; try "));
+      EXPECT_THAT(error.what(), ::testing::Not(::testing::HasSubstr("\n")));
     }
   }
 }

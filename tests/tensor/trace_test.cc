@@ -12,7 +12,7 @@
 namespace bayloom::tensor {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 using ::testing::HasSubstr;
 
 Trace SmallTrace() {
@@ -40,7 +40,7 @@ TEST(TraceTest, PrintsOneLinePerStep) {
 
 TEST(TraceTest, JsonRoundTrip) {
   const Trace trace = SmallTrace();
-  const Result<Trace> read = Trace::FromJson(json::parse(trace.ToJson().dump()));
+  const Result<Trace> read = Trace::FromJson(Json::parse(trace.ToJson().dump()));
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(read->Print(), trace.Print());
   EXPECT_EQ(read->SpaceHash(), trace.SpaceHash());
@@ -51,7 +51,7 @@ TEST(TraceTest, JsonRoundTrip) {
 
 TEST(TraceTest, FromJsonRefusesWhatIsNoTrace) {
   const auto refusal = [](const std::string& text) {
-    const Result<Trace> trace = Trace::FromJson(json::parse(text));
+    const Result<Trace> trace = Trace::FromJson(Json::parse(text));
     return trace ? "accepted" : trace.error().message;
   };
   EXPECT_THAT(refusal("[]"), HasSubstr("an object with an array \"steps\""));

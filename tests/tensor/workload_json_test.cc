@@ -82,7 +82,7 @@ TEST(WorkloadJson, RefusesWhatIsNotAWorkload) {
     Result<Workload> result = WorkloadFromJson(bad);
     return result ? "accepted" : result.error().message;
   };
-  using testing::HasSubstr;
+  using ::testing::HasSubstr;
   EXPECT_THAT(error("/buffers/0/dtype", "float31"), HasSubstr("buffer 0: unknown element type"));
   EXPECT_THAT(error("/buffers/0/shape/0", 0), HasSubstr("at least one element"));
   EXPECT_THAT(error("/buffers/1/role", 7), HasSubstr("buffer 1"));
@@ -112,8 +112,9 @@ TEST(WorkloadJson, ExpressionsBeyondTheLimitsAreRefused) {
   EXPECT_TRUE(WorkloadFromJson(WithValue(900, chain)));
   EXPECT_TRUE(WorkloadFromJson(WithValue(15, doubling)));
   const auto refusal = [](const Json& json) { return WorkloadFromJson(json).error().message; };
-  EXPECT_THAT(refusal(WithValue(100000, chain)), testing::HasSubstr("nested more than 1000 deep"));
-  EXPECT_THAT(refusal(WithValue(60, doubling)), testing::HasSubstr("more than a million parts"));
+  EXPECT_THAT(refusal(WithValue(100000, chain)),
+              ::testing::HasSubstr("nested more than 1000 deep"));
+  EXPECT_THAT(refusal(WithValue(60, doubling)), ::testing::HasSubstr("more than a million parts"));
 }
 
 /// Damage that stays valid JSON is refused or gives a workload that can be written again.

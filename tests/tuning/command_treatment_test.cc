@@ -22,7 +22,7 @@
 namespace bayloom::tuning {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 struct Limits {
   double timeout_seconds = 30;
@@ -94,7 +94,7 @@ struct Way {
 };
 
 /// Commands mean the same in every kind of run.
-class CommandTreatment : public testing::TestWithParam<Way> {
+class CommandTreatment : public ::testing::TestWithParam<Way> {
  protected:
   trial::Outcome Evaluate(const std::string& command, const Limits& limits = {}) {
     return GetParam().make(command, limits)->Evaluate();
@@ -163,7 +163,7 @@ TEST_P(CommandTreatment, ItTakesItsTime) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, CommandTreatment,
-                         testing::Values(Way{"search", ForSearch}, Way{"map", ForMap}),
+                         ::testing::Values(Way{"search", ForSearch}, Way{"map", ForMap}),
                          [](const auto& instance) { return std::string(instance.param.name); });
 
 }  // namespace

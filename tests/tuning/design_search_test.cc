@@ -102,9 +102,9 @@ TEST(DesignEvaluator, RefusesWhatExceedsTheLimitsAndStops) {
     DesignEvaluator evaluator(TwoNetworks(), node, options);
     return evaluator.Evaluate(chip, [] { return false; })->reason;
   };
-  EXPECT_THAT(refusal("area=0.01mm2"), testing::HasSubstr("area"));
-  EXPECT_THAT(refusal("energy=1nJ"), testing::HasSubstr("energy"));
-  EXPECT_THAT(refusal("cycles=3"), testing::HasSubstr("cycles"));
+  EXPECT_THAT(refusal("area=0.01mm2"), ::testing::HasSubstr("area"));
+  EXPECT_THAT(refusal("energy=1nJ"), ::testing::HasSubstr("energy"));
+  EXPECT_THAT(refusal("cycles=3"), ::testing::HasSubstr("cycles"));
   EXPECT_EQ(refusal("area=1e9um2"), "");
   DesignLimits limits;
   for (const char* wrong : {"area", "area=2", "area=-1mm2", "volume=3mm3", "energy=mJ", "=1mm2"}) {

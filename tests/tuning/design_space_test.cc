@@ -17,7 +17,7 @@
 namespace bayloom::tuning {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 mapspace::Architecture At(const DesignSpace& design, std::map<std::string, space::Value> values) {
   return design.ArchitectureOf(*design.space().Parse(values), mapspace::ShippedTechnology("45nm"));

@@ -50,7 +50,7 @@ target::Target SmallCaches() {
   return target;
 }
 
-class DivisionTest : public testing::Test {
+class DivisionTest : public ::testing::Test {
  protected:
   Tuning Begin(double factor, std::optional<std::string> divisions = {}, bool resume = false) {
     evaluator_.emplace(factor);

@@ -35,7 +35,7 @@ trial::Outcome Measured(const external::Scenario& scenario, const space::Configu
   return outcome;
 }
 
-class LearningFromSearches : public testing::Test {
+class LearningFromSearches : public ::testing::Test {
  protected:
   void Search(const external::Scenario& scenario, int trials) {
     record::Store store(path_);

@@ -39,7 +39,7 @@ std::vector<record::MeasuredSample> Measured(const tensor::Workload& workload, i
   return samples;
 }
 
-class EarlierTrialsTest : public testing::Test {
+class EarlierTrialsTest : public ::testing::Test {
  protected:
   record::TaskId TaskOf(const tensor::Workload& workload) {
     return *store_.FindTask(workload.StructuralHash());

@@ -102,7 +102,7 @@ TEST(MapRun, ConstraintsHoldForTheLayersThatHaveTheDimension) {
                InputError);
 }
 
-class RecordedMapping : public testing::Test {
+class RecordedMapping : public ::testing::Test {
  protected:
   std::unique_ptr<MapRun> Make(int64_t evaluations, bool resume, const std::string& mapper) {
     MapOptions options = Options(evaluations, mapper);
@@ -119,7 +119,7 @@ class RecordedMapping : public testing::Test {
   const std::string path_ = folder_ / "records.db";
 };
 
-class RecordedMapRun : public RecordedMapping, public testing::WithParamInterface<const char*> {};
+class RecordedMapRun : public RecordedMapping, public ::testing::WithParamInterface<const char*> {};
 
 TEST_P(RecordedMapRun, GoesOnFromItsTrialsAndEvaluatesNothingTwice) {
   const bool is_slow = std::string(GetParam()) == "bayesian";
@@ -165,8 +165,8 @@ TEST_P(RecordedMapRun, GoesOnFromItsTrialsAndEvaluatesNothingTwice) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Mappers, RecordedMapRun,
-                         testing::Values("genetic", "annealing", "random-pruned", "exhaustive",
-                                         "bayesian"),
+                         ::testing::Values("genetic", "annealing", "random-pruned", "exhaustive",
+                                           "bayesian"),
                          [](const auto& instance) {
                            std::string name = instance.param;
                            std::erase(name, '-');

@@ -24,7 +24,7 @@ measure::MeasureOptions Options() {
   return options;
 }
 
-class MeasureEvaluatorTest : public testing::Test {
+class MeasureEvaluatorTest : public ::testing::Test {
  protected:
   void SetUp() override {
     base::ThreadPool pool(1);

@@ -71,7 +71,7 @@ Tuned Tune(const std::string& strategy, const std::shared_ptr<const cost::Throug
   return tuned;
 }
 
-class PretrainedSession : public testing::TestWithParam<std::string> {
+class PretrainedSession : public ::testing::TestWithParam<std::string> {
  protected:
   Tuned Run(const std::shared_ptr<const cost::ThroughputModel>& base, int trials) {
     return Tune(GetParam(), base, trials);
@@ -99,7 +99,7 @@ TEST_P(PretrainedSession, ARightModelHelpsAndAWrongOneIsDropped) {
   EXPECT_LT(Run(Trained(samples), 144).log_seconds, scratch.log_seconds + std::log(1.1));
 }
 
-INSTANTIATE_TEST_SUITE_P(Strategies, PretrainedSession, testing::Values("evolutionary", "bayes"));
+INSTANTIATE_TEST_SUITE_P(Strategies, PretrainedSession, ::testing::Values("evolutionary", "bayes"));
 
 }  // namespace
 }  // namespace bayloom::tuning

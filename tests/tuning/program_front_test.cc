@@ -27,9 +27,9 @@ namespace {
 
 using enum ProgramObjective;
 
-const std::vector<ProgramObjective> kTwo = {kLatency, kSize};
+const std::vector<ProgramObjective> kLatencyAndSize = {kLatency, kSize};
 
-class ProgramFrontTest : public testing::Test {
+class ProgramFrontTest : public ::testing::Test {
  protected:
   Tuning Begin(std::optional<std::string> objectives, bool resume = false) {
     TuneOptions options;
@@ -77,7 +77,7 @@ TEST_F(ProgramFrontTest, NoRecordedProgramIsBetterThanAMember) {
   tuning.Run();
   for (const auto& task : tuning.session().tasks()) {
     const std::vector<FrontProgram> front =
-        ProgramFront(*store_, task->space(), task->weight(), kTwo);
+        ProgramFront(*store_, task->space(), task->weight(), kLatencyAndSize);
     ASSERT_FALSE(front.empty());
     const record::TargetId target = *store_->FindTarget(task->space().target());
     for (const FrontProgram& member : front) {
@@ -85,8 +85,9 @@ TEST_F(ProgramFrontTest, NoRecordedProgramIsBetterThanAMember) {
       EXPECT_EQ(member.cost.code_bytes,
                 strategy::SimulatedMachine::CodeBytes(member.candidate.program));
       for (const record::StoredTrial& trial : store_->BestOf(task->id(), target, 1000)) {
-        EXPECT_FALSE(pareto::Dominates(CostOf(trial.outcome)->ValuesFor(task->weight(), kTwo),
-                                       member.cost.ValuesFor(task->weight(), kTwo)));
+        EXPECT_FALSE(
+            pareto::Dominates(CostOf(trial.outcome)->ValuesFor(task->weight(), kLatencyAndSize),
+                              member.cost.ValuesFor(task->weight(), kLatencyAndSize)));
       }
     }
   }
@@ -121,7 +122,7 @@ TEST_F(ProgramFrontTest, LeavesOutWhatCannotBeMadeAgainOrHasNoSize) {
   add(6, 6, -1e300, false);                      // no size that a program has
   add(5, 5, 250, false);                         // dominated
   std::vector<uint64_t> members;
-  for (const FrontProgram& member : ProgramFront(*store_, space, 1, kTwo)) {
+  for (const FrontProgram& member : ProgramFront(*store_, space, 1, kLatencyAndSize)) {
     members.push_back(member.trial.key);
   }
   EXPECT_EQ(members, (std::vector{fast, small}));
@@ -176,7 +177,8 @@ TEST_F(ProgramFrontTest, TheProgramsOfAFrontAreMeasuredAgain) {
     for (const record::Repeat& repeat : store_->RepeatsOf(tuning.session().id())) {
       if (repeat.task == task->id()) repeated.insert(repeat.trial);
     }
-    for (const FrontProgram& member : ProgramFront(*store_, task->space(), task->weight(), kTwo)) {
+    for (const FrontProgram& member :
+         ProgramFront(*store_, task->space(), task->weight(), kLatencyAndSize)) {
       if (++members > 8) break;
       EXPECT_TRUE(repeated.contains(member.trial.ordinal));
     }
@@ -187,8 +189,8 @@ TEST_F(ProgramFrontTest, ASessionKeepsItsObjectives) {
   trials_ = 40;
   Begin("size,latency").Run();
   trials_ = 60;
-  EXPECT_EQ(Begin(std::nullopt, true).objectives(), kTwo);
-  EXPECT_EQ(Begin("latency,size", true).objectives(), kTwo);
+  EXPECT_EQ(Begin(std::nullopt, true).objectives(), kLatencyAndSize);
+  EXPECT_EQ(Begin("latency,size", true).objectives(), kLatencyAndSize);
   EXPECT_THROW(Begin("latency", true), InputError);
   EXPECT_EQ(Begin(std::nullopt).objectives(), std::vector{kLatency});
 }
@@ -197,7 +199,7 @@ TEST_F(ProgramFrontTest, AResumedSessionSearchesTheCompromisesThatItWouldHave) {
   const auto run = [&](record::Store& store, int64_t trials, std::optional<record::RunId> resume) {
     cost::XgboostModel model;
     SessionOptions options = QuickOptions();
-    options.objectives = kTwo;
+    options.objectives = kLatencyAndSize;
     options.budget.trials = trials;
     options.resume = resume;
     Session session(strategy::SimulatedTarget(), TwoTasks(), store, &model, evaluator_, options);

@@ -54,7 +54,7 @@ class LuckyEvaluator : public SimulatedEvaluator {
   std::set<uint64_t> measured_;
 };
 
-class ProgramRepeatsTest : public testing::Test {
+class ProgramRepeatsTest : public ::testing::Test {
  protected:
   ProgramRepeatsTest() {
     options_.budget.trials = 60;

@@ -15,7 +15,7 @@
 namespace bayloom::tuning {
 namespace {
 
-class RestoreTest : public testing::Test {
+class RestoreTest : public ::testing::Test {
  protected:
   RestoreTest()
       : space_(strategy::ConvolutionWorkload(), strategy::SimulatedTarget()),

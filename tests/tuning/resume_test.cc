@@ -54,7 +54,7 @@ class Killer {
   int64_t left_;
 };
 
-class ResumeTest : public testing::Test {
+class ResumeTest : public ::testing::Test {
  protected:
   SessionOptions Options() {
     SessionOptions options = QuickOptions();

@@ -33,7 +33,7 @@ external::Scenario ScenarioOverX(const std::string& name, const std::string& mor
 }
 
 /// Studies that share a budget, evaluated by functions of x.
-class SharedBudgetTest : public testing::Test {
+class SharedBudgetTest : public ::testing::Test {
  protected:
   using Function = std::function<trial::Outcome(double)>;
 
@@ -122,7 +122,7 @@ TEST_F(SharedBudgetTest, IsNotSpoiltByScenariosThatOnlyFail) {
   EXPECT_LT(run_->state().tasks()[1].best(), 1);
 }
 
-class ScenarioSearchTest : public testing::Test {
+class ScenarioSearchTest : public ::testing::Test {
  protected:
   SearchMember Member(const std::string& name, const std::string& shell = "echo {x}",
                       const std::string& more = "") {

@@ -34,11 +34,11 @@ double TunedSeconds(const std::string& strategy, uint64_t seed) {
 TEST(SearchComparisonTest, EvolutionaryFindsBetterProgramsThanRandomInAsManyTrials) {
   double log_ratio = 0;
   int wins = 0;
-  constexpr int kSeeds = 10;
-  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+  constexpr int kSearches = 10;
+  for (uint64_t seed = 0; seed < kSearches; ++seed) {
     const double random = TunedSeconds("random", seed);
     const double evolved = TunedSeconds("evolutionary", seed);
-    log_ratio += std::log(random / evolved) / kSeeds;
+    log_ratio += std::log(random / evolved) / kSearches;
     wins += evolved < random;
   }
   EXPECT_GE(wins, 8) << std::exp(log_ratio);

@@ -18,7 +18,7 @@
 namespace bayloom::tuning {
 namespace {
 
-class SessionTest : public testing::Test {
+class SessionTest : public ::testing::Test {
  protected:
   std::vector<uint64_t> HashesOf(record::RunId session) {
     std::vector<uint64_t> hashes;

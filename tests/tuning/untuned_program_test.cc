@@ -9,15 +9,10 @@
 #include "bayloom/tensor/interpreter.h"
 #include "bayloom/tensor/program.h"
 #include "tests/tensor/workloads.h"
+#include "tests/tuning/two_cores.h"
 
 namespace bayloom::tuning {
 namespace {
-
-target::Target TwoCores() {
-  target::Target target;
-  target.cores = 2;
-  return target;
-}
 
 constexpr UntunedOptions kQuick = {.population = 48, .generations = 2, .seed = 3};
 

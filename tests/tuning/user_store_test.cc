@@ -16,16 +16,10 @@
 #include "bayloom/tensor/operators.h"
 #include "tests/temporary_folder.h"
 #include "tests/tensor/workloads.h"
+#include "tests/tuning/two_cores.h"
 
 namespace bayloom::tuning {
 namespace {
-
-target::Target TwoCores() {
-  target::Target target;
-  target.name = "test";
-  target.cores = 2;
-  return target;
-}
 
 sketch::Candidate Sampled(const sketch::SpaceGenerator& space, uint64_t seed) {
   for (;; ++seed) {

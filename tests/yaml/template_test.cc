@@ -22,8 +22,9 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 /// The message, with the folder of the files left out.
-std::string MessageOf(const std::function<void()>& action, const TemporaryFolder& folder) {
-  std::string message = bayloom::MessageOf(action);
+std::string MessageWithoutFolder(const std::function<void()>& action,
+                                 const TemporaryFolder& folder) {
+  std::string message = MessageOf(action);
   for (size_t at = 0; (at = message.find(folder.path())) != std::string::npos;) {
     message.erase(at, folder.path().size());
   }
@@ -40,7 +41,7 @@ class Template : public testing::Test {
   }
   std::string Refusal(const std::string& text) const {
     Write("refused.yaml", text);
-    return MessageOf([&] { (void)Load("refused.yaml"); }, folder_);
+    return MessageWithoutFolder([&] { (void)Load("refused.yaml"); }, folder_);
   }
 
   TemporaryFolder folder_;
@@ -183,7 +184,7 @@ TEST_F(Template, SaysWhereAValueWasWritten) {
         "inner: {{include('inner.yaml', 'bad')}}\n");
   const YamlValue top = Load("top.yaml");
   const auto refusal = [&](const YamlValue& value) {
-    return MessageOf([&] { (void)value.Int(); }, folder_);
+    return MessageWithoutFolder([&] { (void)value.Int(); }, folder_);
   };
   EXPECT_EQ(refusal(top.At("two").At("three")),
             "/base.yaml:3:10: two.three: expected a whole number, found 'x'");
@@ -233,7 +234,7 @@ TEST_F(Template, EndsWhereFilesIncludeThemselves) {
     Write(fmt::format("chain{}.yaml", i),
           fmt::format("{{{{include_text('chain{}.yaml')}}}}\n", i + 1));
   }
-  EXPECT_THAT(MessageOf([&] { (void)Load("chain0.yaml"); }, folder_),
+  EXPECT_THAT(MessageWithoutFolder([&] { (void)Load("chain0.yaml"); }, folder_),
               HasSubstr("files include each other more than 20 deep"));
   // Each includes the next twice, so that 2^15 texts were read.
   for (int i = 0; i < 15; ++i) {
@@ -241,7 +242,7 @@ TEST_F(Template, EndsWhereFilesIncludeThemselves) {
     Write(fmt::format("f{}.yaml", i), next + next);
   }
   Write("f15.yaml", "a\n");
-  EXPECT_THAT(MessageOf([&] { (void)Load("f0.yaml"); }, folder_),
+  EXPECT_THAT(MessageWithoutFolder([&] { (void)Load("f0.yaml"); }, folder_),
               HasSubstr("more than 1000 files are included"));
 }
 
