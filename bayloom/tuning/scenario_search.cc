@@ -90,6 +90,8 @@ void Summarize(RepeatedConfiguration& repeated) {
 ScenarioSearch::ScenarioSearch(std::vector<SearchMember> members, SearchOptions options)
     : members_(std::move(members)), options_(std::move(options)) {
   Check(members_, options_.repeat);
+  // First: an evaluator that cannot be made leaves no database behind.
+  for (const SearchMember& member : members_) AddEvaluator(member.scenario);
   for (const SearchMember& member : members_) {
     stores_.push_back(std::make_unique<record::Store>(member.database));
     studies_.push_back(
@@ -107,22 +109,25 @@ ScenarioSearch::ScenarioSearch(std::vector<SearchMember> members, SearchOptions 
 
 ScenarioSearch::~ScenarioSearch() = default;
 
-void ScenarioSearch::AddTask(int member) {
-  const SearchMember& added = members_[member];
-  DurableStudy& study = *studies_[member];
-  const int64_t trials = std::min(options_.budget.trials,
-                                  added.scenario.max_trials.value_or(trial::Budget::kUnlimited));
+void ScenarioSearch::AddEvaluator(const external::Scenario& scenario) {
+  const int64_t trials =
+      std::min(options_.budget.trials, scenario.max_trials.value_or(trial::Budget::kUnlimited));
   const auto jobs =
       static_cast<int>(std::min<int64_t>(options_.jobs, std::max<int64_t>(1, trials)));
-  const external::EvaluatorOptions& evaluator = added.scenario.evaluator;
+  const external::EvaluatorOptions& evaluator = scenario.evaluator;
   limits_.push_back(
       std::make_shared<external::TimeLimit>(evaluator.timeout, evaluator.timeout_over_best));
   evaluators_.push_back(
       options_.make_evaluator
-          ? options_.make_evaluator(added.scenario)
-          : external::MakeEvaluator(added.scenario.space, evaluator, jobs, limits_.back()));
+          ? options_.make_evaluator(scenario)
+          : external::MakeEvaluator(scenario.space, evaluator, jobs, limits_.back()));
+}
+
+void ScenarioSearch::AddTask(int member) {
+  const SearchMember& added = members_[member];
+  DurableStudy& study = *studies_[member];
   external::StudyTask& task = *tasks_.emplace_back(std::make_unique<external::StudyTask>(
-      study.study(), *evaluators_.back(), limits_.back().get()));
+      study.study(), *evaluators_[member], limits_[member].get()));
   scheduling::TaskProgress progress;
   progress.name = added.scenario.name;
   progress.weight = added.weight;

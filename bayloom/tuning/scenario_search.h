@@ -85,6 +85,7 @@ class ScenarioSearch {
   std::vector<RepeatedConfiguration> RepeatedOf(int member) const;
 
  private:
+  void AddEvaluator(const external::Scenario& scenario);
   void AddTask(int member);
   bool IsBetter(int member, double a, double b) const;
   trial::StopReason RepeatBest(const std::function<void(const RepeatStatus&)>& observer);

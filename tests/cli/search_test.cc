@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -223,6 +224,7 @@ TEST_F(SearchCommand, AnswersBadInputInOneLine) {
     EXPECT_EQ(answer.out, "");
     EXPECT_THAT(answer.error, testing::StartsWith("bayloom: "));
     EXPECT_EQ(answer.error.find('\n'), answer.error.size() - 1) << answer.error;
+    EXPECT_FALSE(std::filesystem::exists("good.db")) << answer.error;
   }
 }
 
