@@ -104,7 +104,8 @@ struct BayesianOptions {
   /// sampling and local search.
   int score_all_up_to = 4096;
   /// Larger spaces: configurations sampled at random a suggestion, and how many of the best climb
-  /// (0: none does, nor the best known).
+  /// (0: none does, nor the best known). From 40 parameters on what differs from the best known in
+  /// a few is scored instead; there, too, 0 leaves the random ones alone.
   int random_candidates = 1000;
   int local_searches = 5;
   /// Feasible trials that the surrogate learns from at most, before it gets a selection of them; 0:

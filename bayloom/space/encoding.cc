@@ -69,8 +69,7 @@ void Encoding::Change(const Configuration& from, const Configuration& to, std::s
   }
 }
 
-void Encoding::WriteActive(int i, const Configuration& configuration,
-                           std::span<double> row) const {
+void Encoding::WriteActive(int i, const Configuration& configuration, std::span<double> row) const {
   const Parameter& parameter = space_->parameter(i);
   const auto size = static_cast<size_t>(parameter.EmbeddingSize());
   const std::span<double> point = row.subspan(static_cast<size_t>(FirstColumn(i)), size);

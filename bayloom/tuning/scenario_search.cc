@@ -117,10 +117,9 @@ void ScenarioSearch::AddEvaluator(const external::Scenario& scenario) {
   const external::EvaluatorOptions& evaluator = scenario.evaluator;
   limits_.push_back(
       std::make_shared<external::TimeLimit>(evaluator.timeout, evaluator.timeout_over_best));
-  evaluators_.push_back(
-      options_.make_evaluator
-          ? options_.make_evaluator(scenario)
-          : external::MakeEvaluator(scenario.space, evaluator, jobs, limits_.back()));
+  evaluators_.push_back(options_.make_evaluator ? options_.make_evaluator(scenario)
+                                                : external::MakeEvaluator(scenario.space, evaluator,
+                                                                          jobs, limits_.back()));
 }
 
 void ScenarioSearch::AddTask(int member) {

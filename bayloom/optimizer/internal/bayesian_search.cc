@@ -26,12 +26,12 @@ constexpr int kMinRemembered = 150;
 /// Draws whose canonical forms are all known before one is asked for as it is.
 constexpr int kMaxForms = 32;
 /// From so many parameters on, random configurations are nowhere near what is good, and a surrogate
-/// of some hundred trials knows nothing of what differs from them in many parameters.
+/// of some hundred trials knows little of what differs from all of these in many parameters.
 constexpr int kManyParameters = 40;
 /// What is drawn near the default in the beginning differs from it in this share of them.
 constexpr double kBeginningShare = 0.1;
-/// What is drawn near the best known, and in what share it differs: as many parameters as in TuRBO
-/// (Eriksson et al. 2019) among 400, but a few at least.
+/// So much is drawn near the best known, and differs from it in this share of them: among 400 in as
+/// many as in TuRBO (Eriksson et al. 2019), and always in a few.
 constexpr size_t kNearCandidates = 500;
 double NearShare(const space::Space& space) { return std::max(0.05, 4.0 / space.size()); }
 
@@ -171,7 +171,8 @@ std::optional<space::Configuration> BayesianSearch::Sample() {
   std::optional<space::Configuration> usual = memory_.space().Default();
   if (usual && !memory_.Knows(*usual)) return usual;
   if (usual && memory_.space().size() >= kManyParameters && memory_.known() % 2 == 1) {
-    std::optional<space::Configuration> near = DrawNear(memory_.space(), *usual, kBeginningShare, random_);
+    std::optional<space::Configuration> near =
+        DrawNear(memory_.space(), *usual, kBeginningShare, random_);
     if (near && !memory_.Knows(*near)) return near;
   }
   return DrawFresh();

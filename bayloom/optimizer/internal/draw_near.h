@@ -10,8 +10,8 @@
 
 namespace bayloom::optimizer {
 
-/// A feasible configuration that has the centre's values but for about this share of the parameters,
-/// which are drawn. None where constraints keep forbidding that.
+/// A feasible configuration that has the centre's values but for about this share of the
+/// parameters, which are drawn. None where constraints keep forbidding that.
 std::optional<space::Configuration> DrawNear(const space::Space& space,
                                              const space::Configuration& centre, double share,
                                              base::RandomStream& random);
