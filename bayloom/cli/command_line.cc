@@ -212,6 +212,7 @@ int Run(int argc, char** argv) {
 
 int RunCommandLine(int argc, char** argv) {
   base::OpenStandardStreams();
+  ExplainLackOfMemory();
   try {
     return Run(argc, argv);
   } catch (const std::exception& error) {

@@ -373,7 +373,7 @@ Transaction::~Transaction() {
   if (!open_) return;
   try {
     database_.Execute("ROLLBACK");
-  } catch (const std::runtime_error&) {
+  } catch (const std::exception&) {
     // A failed statement may have rolled back by itself; nothing of it was kept either way.
   }
 }

@@ -9,10 +9,10 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <stop_token>
 #include <thread>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -49,6 +49,7 @@ class ThreadedEvaluator final : public Evaluator<Candidate> {
 
   void Submit(TrialId id, const Candidate& candidate) override {
     const std::lock_guard lock(mutex_);
+    if (cancellation_.stop_requested()) cancellation_ = {};
     waiting_.push_back({id, &candidate});
     changed_.notify_all();
   }
@@ -73,7 +74,6 @@ class ThreadedEvaluator final : public Evaluator<Candidate> {
     changed_.wait(lock, [&] { return working_ == 0; });
     finished_.clear();
     failure_ = nullptr;
-    cancellation_ = {};
   }
 
  private:
@@ -96,18 +96,30 @@ class ThreadedEvaluator final : public Evaluator<Candidate> {
       std::optional<FinishedTrial> finished;
       std::exception_ptr failure;
       try {
-        std::optional<Outcome> outcome = function(*next.candidate, cancelled);
-        if (outcome) finished = FinishedTrial{next.id, std::move(outcome), {}};
-      } catch (const SystemError& error) {
-        finished = FinishedTrial{next.id, std::nullopt, error.what()};
+        finished = Try(function, next, cancelled);
       } catch (...) {
         failure = std::current_exception();
       }
       lock.lock();
       --working_;
-      if (finished) finished_.push_back(*std::move(finished));
+      try {
+        if (finished) finished_.push_back(*std::move(finished));
+      } catch (const std::bad_alloc&) {
+        failure = std::current_exception();
+      }
       if (failure) failure_ = failure;
       changed_.notify_all();
+    }
+  }
+
+  static std::optional<FinishedTrial> Try(const Function& function, const Waiting& trial,
+                                          const std::stop_token& cancelled) {
+    try {
+      std::optional<Outcome> outcome = function(*trial.candidate, cancelled);
+      if (!outcome) return std::nullopt;
+      return FinishedTrial{trial.id, std::move(outcome), {}};
+    } catch (const SystemError& error) {
+      return FinishedTrial{trial.id, std::nullopt, error.what()};
     }
   }
 

@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
+#include <exception>
 #include <new>
 #include <stdexcept>
 #include <system_error>
@@ -64,6 +66,26 @@ TEST(Failure, WhatDoesNotFitIsNamedWithTheLimit) {
             "'ulimit -v' sets another limit");
 }
 #endif
+
+template <typename Error>
+void ThrowWhereNothingMay(const Error& error) noexcept {
+  std::rethrow_exception(std::make_exception_ptr(error));
+}
+
+TEST(FailureDeathTest, LackOfMemoryThatCannotBeThrownIsALine) {
+  EXPECT_EXIT(
+      {
+        ExplainLackOfMemory();
+        ThrowWhereNothingMay(std::bad_alloc());
+      },
+      testing::ExitedWithCode(1), "^bayloom: out of memory\n$");
+  EXPECT_EXIT(
+      {
+        ExplainLackOfMemory();
+        ThrowWhereNothingMay(std::out_of_range("place 7 of 5"));
+      },
+      testing::KilledBySignal(SIGABRT), "");
+}
 
 TEST(Failure, AFolderThatCannotBeWrittenIsNamedWithItsVariable) {
   const TemporaryFolder folder;

@@ -100,6 +100,8 @@ struct ProductCase {
   const char* name;
   std::vector<int64_t> x, w;
   Tensor (*build)(GraphBuilder& b, const Tensor& x, const Tensor& w);
+
+  friend void PrintTo(const ProductCase& shown, std::ostream* out) { *out << shown.name; }
 };
 
 Tensor PaddedConvolution(GraphBuilder& b, const Tensor& x, const Tensor& w) {

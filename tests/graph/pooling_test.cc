@@ -15,8 +15,11 @@ namespace {
 using tensor::HostTensor;
 
 struct Pool {
+  const char* name;
   int64_t channels, height, width;
   std::vector<int64_t> kernel, strides, dilations, pads;
+
+  friend void PrintTo(const Pool& shown, std::ostream* out) { *out << shown.name; }
 };
 
 /// By the definition.
@@ -70,12 +73,14 @@ TEST_P(MaxPoolTest, IsTheLargestOfEachWindow) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, MaxPoolTest,
-                         ::testing::Values(Pool{3, 9, 11, {5, 5}, {1, 1}, {1, 1}, {2, 2, 2, 2}},
-                                           Pool{2, 13, 12, {7, 5}, {2, 1}, {1, 1}, {3, 0, 2, 4}},
-                                           Pool{2, 12, 13, {5, 5}, {1, 2}, {2, 1}, {4, 1, 4, 2}},
-                                           Pool{3, 9, 11, {3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}},
-                                           Pool{3, 8, 10, {2, 2}, {2, 2}, {1, 1}, {0, 0, 0, 0}}));
+INSTANTIATE_TEST_SUITE_P(
+    All, MaxPoolTest,
+    ::testing::Values(Pool{"square", 3, 9, 11, {5, 5}, {1, 1}, {1, 1}, {2, 2, 2, 2}},
+                      Pool{"strided_rows", 2, 13, 12, {7, 5}, {2, 1}, {1, 1}, {3, 0, 2, 4}},
+                      Pool{"dilated_rows", 2, 12, 13, {5, 5}, {1, 2}, {2, 1}, {4, 1, 4, 2}},
+                      Pool{"small", 3, 9, 11, {3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}},
+                      Pool{"halving", 3, 8, 10, {2, 2}, {2, 2}, {1, 1}, {0, 0, 0, 0}}),
+    [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace
 }  // namespace bayloom::graph

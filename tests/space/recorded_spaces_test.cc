@@ -37,6 +37,8 @@ std::filesystem::path RecordedSpaces() {
 struct KnownCount {
   const char* name;
   double feasible;
+
+  friend void PrintTo(const KnownCount& shown, std::ostream* out) { *out << shown.name; }
 };
 
 class RecordedSpace : public ::testing::TestWithParam<KnownCount> {};

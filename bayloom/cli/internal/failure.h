@@ -22,4 +22,9 @@ struct Failure {
 /// What an exception means to the person at the command line.
 Failure Explain(const std::exception& error);
 
+/// From now on the process says in one line that memory ran out and exits with kFailed where that
+/// cannot be thrown: destructors of the C++ and JSON libraries allocate. Other reasons to end at
+/// once stay as they are.
+void ExplainLackOfMemory();
+
 }  // namespace bayloom::cli
