@@ -37,9 +37,11 @@ namespace {
 
 constexpr double kStopPollSeconds = 0.05;
 constexpr double kDatabasePollSeconds = 0.25;
-/// Details take long to make: so many times as long is waited before they are made again, and this
-/// long at least, for the machine may be timing programs.
+/// Details take long to make: pages are answered in between, and once all were made, so many times
+/// as long is waited before some are made again, and this long at least, for the machine may be
+/// timing programs.
 constexpr double kDetailsPause = 20, kMinDetailsPauseSeconds = 2;
+constexpr double kDetailsSeconds = 0.25;
 /// Something is sent to each page that often, so that a broken connection is noticed.
 constexpr double kHeartbeatSeconds = 15;
 constexpr int kRequestTimeoutSeconds = 30;
@@ -141,7 +143,7 @@ class Board::Server {
   std::unique_ptr<record::Store> store_;
   std::unique_ptr<PageReader> reader_;
   DatabaseState read_state_;
-  bool details_are_old_ = false;
+  bool had_all_details_ = false;
   double next_details_ = 0;
   double next_poll_ = 0;
   std::function<bool()> stop_;
@@ -191,8 +193,9 @@ void Board::Server::OpenDatabase() {
   reader_ =
       std::make_unique<PageReader>(*store_, std::filesystem::path(database_).filename().string(),
                                    static_cast<uint64_t>(base::UnixMicroseconds()));
-  reader_->Refresh();
-  details_are_old_ = false;
+  reader_->Refresh(/*detail_seconds=*/0);
+  had_all_details_ = false;
+  next_details_ = 0;
 }
 
 template <typename Work>
@@ -236,13 +239,12 @@ void Board::Server::Poll() {
   const bool is_new = !(state == read_state_);
   if (is_other) {
     OpenDatabase();
-  } else if (is_new || (details_are_old_ && now >= next_details_)) {
+  } else if (is_new || (!reader_->details_are_current() && now >= next_details_)) {
     read_state_ = state;
     const bool with_details = now >= next_details_;
-    const bool goes_on = reader_->Refresh(with_details ? PageReader::Details::kUpToDate
-                                                       : PageReader::Details::kLeaveAsTheyAre);
-    details_are_old_ = !with_details;
-    if (with_details) {
+    const bool goes_on = reader_->Refresh(with_details ? kDetailsSeconds : 0);
+    had_all_details_ |= reader_->details_are_current();
+    if (with_details && had_all_details_) {
       const double took = base::MonotonicSeconds() - now;
       next_details_ = now + std::max(kMinDetailsPauseSeconds, kDetailsPause * took);
     }

@@ -78,7 +78,8 @@ void PageReader::Put(const std::string& list, ItemKey key, nlohmann::json json) 
   item = {std::move(json), ++revision_};
 }
 
-bool PageReader::Refresh(Details details) {
+bool PageReader::Refresh(double detail_seconds) {
+  const double until = base::MonotonicSeconds() + detail_seconds;
   for (record::RunRecord& run : store_.Runs()) {
     std::unique_ptr<RunDigest>& digest = digests_[run.id];
     if (!digest) digest = std::make_unique<RunDigest>(run);
@@ -88,17 +89,20 @@ bool PageReader::Refresh(Details details) {
   }
   PutTargets();
   PutTasks();
-  if (details == Details::kUpToDate) {
-    RefreshPrograms();
-    for (const auto& [run, digest] : digests_) {
-      RefreshLearning(*digest);
-      RefreshSearch(*digest);
-      RefreshMapping(*digest);
-    }
-    PutPools();
-  }
+  details_are_current_ = detail_seconds > 0 && RefreshDetails(until);
   for (const auto& [run, digest] : digests_) PutRun(*digest);
   return true;
+}
+
+/// False if there was no time for some.
+bool PageReader::RefreshDetails(double until) {
+  for (const auto& [run, digest] : digests_) {
+    RefreshLearning(*digest);
+    RefreshMapping(*digest);
+    if (RefreshSearch(*digest) && base::MonotonicSeconds() >= until) return false;
+  }
+  PutPools();
+  return RefreshPrograms(until);
 }
 
 void PageReader::ReadTrials(RunDigest& digest) {
@@ -142,7 +146,8 @@ void PageReader::PutPools() {
   }
 }
 
-void PageReader::RefreshPrograms() {
+/// Those that are not of the best trial, in turns; false if there was no time for some.
+bool PageReader::RefreshPrograms(double until) {
   std::set<std::pair<record::TaskId, record::TargetId>> tried;
   for (const auto& [run, digest] : digests_) {
     if (!digest->run().target) continue;
@@ -150,19 +155,33 @@ void PageReader::RefreshPrograms() {
       tried.insert({task, *digest->run().target});
     }
   }
-  for (const record::TaskRecord& task : store_.Tasks()) {
+  struct Stale {
+    ItemKey key;
+    const record::TaskRecord* task;
+    std::string made_from;
+  };
+  const std::vector<record::TaskRecord> tasks = store_.Tasks();
+  std::vector<Stale> stale;
+  for (const record::TaskRecord& task : tasks) {
     for (const record::TargetId target : store_.Targets()) {
       const ItemKey key = {task.id, target};
       if (!tried.contains(key)) continue;
       std::string made_from = ProgramDetailsKey(store_, task.id, target);
-      if (const auto known = program_keys_.find(key);
-          known != program_keys_.end() && known->second == made_from) {
-        continue;
-      }
-      Put("programs", key, ProgramDetails(store_, task, target));
-      program_keys_[key] = std::move(made_from);
+      const auto known = program_keys_.find(key);
+      if (known != program_keys_.end() && known->second == made_from) continue;
+      stale.push_back({key, &task, std::move(made_from)});
     }
   }
+  std::ranges::sort(stale, {}, &Stale::key);
+  std::ranges::rotate(stale, std::ranges::upper_bound(stale, last_program_, {}, &Stale::key));
+  for (size_t i = 0; i < stale.size(); ++i) {
+    if (i > 0 && base::MonotonicSeconds() >= until) return false;
+    auto& [key, task, made_from] = stale[i];
+    Put("programs", key, ProgramDetails(store_, *task, key.second));
+    program_keys_[key] = std::move(made_from);
+    last_program_ = key;
+  }
+  return true;
 }
 
 void PageReader::RefreshLearning(const RunDigest& digest) {
@@ -186,18 +205,20 @@ void PageReader::RefreshLearning(const RunDigest& digest) {
   learnt_slots_[run] = std::ssize(metrics);
 }
 
-void PageReader::RefreshSearch(const RunDigest& digest) {
-  if (digest.run().kind != record::RunKind::kSearch) return;
+/// True if it was old.
+bool PageReader::RefreshSearch(const RunDigest& digest) {
+  if (digest.run().kind != record::RunKind::kSearch) return false;
   const auto known = ranked_trials_.find(digest.run().id);
   const bool is_complete =
       digest.run().finished && known != ranked_trials_.end() && known->second != digest.trials();
   if (known != ranked_trials_.end() && !is_complete &&
       static_cast<double>(digest.trials()) <
           kRankAgainAfter * static_cast<double>(std::max<int64_t>(1, known->second))) {
-    return;
+    return false;
   }
   Put("searches", {digest.run().id, 0}, SearchDetails(store_, digest.run()));
   ranked_trials_[digest.run().id] = digest.trials();
+  return true;
 }
 
 void PageReader::RefreshMapping(const RunDigest& digest) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -68,11 +69,14 @@ class PageReader {
   PageReader(const PageReader&) = delete;
   PageReader& operator=(const PageReader&) = delete;
 
-  /// What takes longer than reading trials: programs, learning, importance, mappings.
-  enum class Details : uint8_t { kLeaveAsTheyAre, kUpToDate };
-  /// Takes up what the store has now. False if trials that were read are gone: what was given out
-  /// is wrong then, and a new reader is needed. Throws InputError where the store is damaged.
-  bool Refresh(Details details = Details::kUpToDate);
+  /// Takes up what the store has now, and works at the details, which take longer than reading
+  /// trials (learning, importance, mappings, programs), one after the other until
+  /// `detail_seconds` have passed; at none if that is 0. False if trials that were read are gone:
+  /// what was given out is wrong then, and a new reader is needed. Throws InputError where the
+  /// store is damaged.
+  bool Refresh(double detail_seconds = std::numeric_limits<double>::infinity());
+  /// Whether all details are of what was taken up last.
+  bool details_are_current() const { return details_are_current_; }
 
   /// What was taken up after the cursor; everything for the default one.
   nlohmann::json Since(const Cursor& cursor);
@@ -93,9 +97,10 @@ class PageReader {
   void PutTargets();
   void PutTasks();
   void PutPools();
-  void RefreshPrograms();
+  bool RefreshDetails(double until);
+  bool RefreshPrograms(double until);
   void RefreshLearning(const RunDigest& digest);
-  void RefreshSearch(const RunDigest& digest);
+  bool RefreshSearch(const RunDigest& digest);
   void RefreshMapping(const RunDigest& digest);
   void PutRun(const RunDigest& digest);
   nlohmann::json GainOf(const RunDigest& digest) const;
@@ -109,6 +114,8 @@ class PageReader {
   std::map<record::RunId, std::unique_ptr<RunDigest>> digests_;
   /// What the details shown were made from, by task and target or by run.
   std::map<ItemKey, std::string> program_keys_;
+  ItemKey last_program_ = {};  ///< that was made; the next one is made first
+  bool details_are_current_ = false;
   std::map<record::RunId, int64_t> ranked_trials_, mapped_trials_, learnt_slots_, shown_repeats_;
 };
 

@@ -155,8 +155,46 @@ class PageTest(unittest.TestCase):
         print(f"Ctrl-C took {time.monotonic() - begun:.2f} s")
 
 
+FRAME_SECONDS = 10
+
+
+def frames(browser, act):
+    """Frames a second, and the longest time between two in ms, while `act(n)` is called 50 times a
+    second with its number."""
+    browser.evaluate("""{window.frames_seen = []; const step = time => {
+        window.frames_seen.push(time); window.frame_request = requestAnimationFrame(step)};
+        window.frame_request = requestAnimationFrame(step); 0}""")
+    begun = time.monotonic()
+    for n in range(50 * FRAME_SECONDS):
+        act(n)
+        time.sleep(max(0, begun + (n + 1) / 50 - time.monotonic()))
+        if time.monotonic() > begun + FRAME_SECONDS:
+            break
+    seen = browser.evaluate("cancelAnimationFrame(window.frame_request), window.frames_seen")
+    gaps = [after - before for before, after in zip(seen, seen[1:])]
+    return 1000 * len(gaps) / sum(gaps), max(gaps)
+
+
+def measure_frames(browser):
+    """While nothing is done, the pointer moves over the chart of convergence, and the page scrolls."""
+    chart = browser.evaluate("""{document.querySelector('canvas').scrollIntoView();
+        const r = document.querySelector('canvas').getBoundingClientRect();
+        [r.left, r.top, r.width, r.height]}""")
+
+    def point(n):
+        browser.call("Input.dispatchMouseEvent", type="mouseMoved", y=chart[1] + chart[3] / 2,
+                     x=chart[0] + chart[2] * (n % 100) / 100)
+
+    def scroll(n):
+        browser.evaluate(f"scrollTo(0, {20 * n} % Math.max(1, document.body.scrollHeight - innerHeight))")
+
+    for name, act in (("at rest", lambda n: None), ("pointer", point), ("scrolling", scroll)):
+        rate, longest = frames(browser, act)
+        print(f"{name}: {rate:.0f} frames/s, the longest took {longest:.0f} ms")
+
+
 def measure(page):
-    """First paint, the time of a whole redraw of its charts, and memory of the page's script."""
+    """First paint, the time of a whole redraw of its charts, memory of the page's script, and frames."""
     url = page if page.startswith("http") else pathlib.Path(page).resolve().as_uri()
     paints, draws, tables = [], [], []
     with Browser(find_browser()) as browser:
@@ -172,6 +210,7 @@ def measure(page):
                 view.parts.get('trials').sort = {name: 'time', ascending: false};
                 view.parts.get('trials').update(); performance.now() - t}"""))
         heap = browser.call("Runtime.getHeapUsage")["usedSize"]
+        measure_frames(browser)
     median = lambda values: sorted(values)[len(values) // 2]
     print(f"first paint {median(paints):.0f} ms; a redraw of the convergence {median(draws):.1f} ms; "
           f"sorting all trials {median(tables):.0f} ms; heap {heap / 1e6:.0f} MB")

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <limits>
 
 #include "bayloom/base/one_line.h"
 #include "bayloom/mapspace/mapping_json.h"
@@ -245,8 +246,9 @@ TEST_F(PageReaderTest, IncrementsPutTogetherAreTheWhole) {
     }
     store_.AddTrial(record::MakeTrial(context, step, 1.0 / (step + 1)));
     if (step == 4) store_.SetFinished(context.run, true);
-    ASSERT_TRUE(reader.Refresh(step % 2 == 0 ? PageReader::Details::kUpToDate
-                                             : PageReader::Details::kLeaveAsTheyAre));
+    const bool with_details = step % 2 == 0;
+    ASSERT_TRUE(reader.Refresh(with_details ? std::numeric_limits<double>::infinity() : 0));
+    EXPECT_EQ(reader.details_are_current(), with_details);
     ASSERT_TRUE(reader.Knows(cursor) || step == 0);
     const Json news = reader.Since(cursor);
     EXPECT_EQ(RowsOf(news).size(), searches.size() + 1) << "only what is new";
@@ -274,6 +276,31 @@ TEST_F(PageReaderTest, IncrementsPutTogetherAreTheWhole) {
     document->erase("searches");
   }
   EXPECT_EQ(known, whole);
+}
+
+/// However little time there is, and whatever changes meanwhile.
+TEST_F(PageReaderTest, ProgramsAreMadeInTurns) {
+  record::Context context(store_);
+  const record::TaskId tasks[] = {context.task, store_.AddTask(record::Matmul(4, 8, 32)),
+                                  store_.AddTask(record::Matmul(4, 8, 64))};
+  PageReader reader(store_, "a.db");
+  const auto add = [&](record::TaskId task, int64_t ordinal, double seconds) {
+    const sketch::SpaceGenerator space(store_.WorkloadOf(task), store_.TargetOf(context.target));
+    context.task = task;
+    store_.AddTrial(ProgramTrial(context, space, ordinal, seconds));
+  };
+  for (int i = 0; i < 3; ++i) add(tasks[i], i, 1e-6);
+  for (int step = 0; step < 3; ++step) {
+    EXPECT_FALSE(reader.details_are_current());
+    add(tasks[0], 3 + step, 1e-7 / (step + 1));  // a better program of the first task
+    ASSERT_TRUE(reader.Refresh(1e-9));
+    const Json programs = reader.Since({})["programs"];
+    EXPECT_EQ(programs.size(), step + 1);
+  }
+  EXPECT_FALSE(reader.details_are_current());  // the first one is old
+  ASSERT_TRUE(reader.Refresh(1e-9));
+  EXPECT_TRUE(reader.details_are_current());
+  EXPECT_EQ(reader.Since({})["programs"], Whole()["programs"]);
 }
 
 TEST_F(PageReaderTest, NothingNewIsNothing) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "bayloom/sketch/internal/postprocess/access_places.h"
 #include "bayloom/sketch/internal/postprocess/postprocess.h"
 #include "bayloom/sketch/rules/rules.h"
 #include "bayloom/tensor/access.h"
@@ -31,8 +32,9 @@ struct Offset {
 };
 
 /// Where a block's access is; nullopt if that is not to be told.
-std::optional<Offset> OffsetOf(const tensor::Program& program, const tensor::Block& block,
-                               tensor::BufferId buffer, const std::vector<tensor::Expr>& indices) {
+std::optional<Offset> OffsetOf(const tensor::Program& program, AccessPlaces& places,
+                               const tensor::Block& block, tensor::BufferId buffer,
+                               const std::vector<tensor::Expr>& indices) {
   Offset offset;
   tensor::Access access{buffer, false, {}};
   for (const tensor::Expr& index : indices) {
@@ -45,12 +47,7 @@ std::optional<Offset> OffsetOf(const tensor::Program& program, const tensor::Blo
       for (const auto& term : block.bindings[part->index].terms) offset.unknown.insert(term.digit);
     });
   }
-  std::optional<tensor::Allocation> allocation;
-  if (program.buffers[buffer].role == tensor::BufferRole::kIntermediate) {
-    allocation = tensor::AllocationOf(program, buffer);
-  }
-  std::optional<tensor::Affine> place =
-      tensor::LinearOffset(program, access, allocation ? &*allocation : nullptr);
+  std::optional<tensor::Affine> place = places.Of(access);
   if (!place) return std::nullopt;
   offset.place = *std::move(place);
   return offset;
@@ -59,12 +56,13 @@ std::optional<Offset> OffsetOf(const tensor::Program& program, const tensor::Blo
 /// Memory offsets of all accesses of a block; nullopt when one of them is not to be told.
 std::optional<std::vector<Offset>> OffsetsOf(const tensor::Program& program, tensor::BlockId id) {
   const tensor::Block& block = program.blocks[id];
+  AccessPlaces places(program);
   std::vector<std::optional<Offset>> all = {
-      OffsetOf(program, block, block.output, block.output_index)};
+      OffsetOf(program, places, block, block.output, block.output_index)};
   if (block.kind != tensor::BlockKind::kInit) {
     tensor::Visit(block.value, [&](const tensor::Expr& e) {
       if (e->op == tensor::ExprOp::kLoad) {
-        all.push_back(OffsetOf(program, block, e->index, e->operands));
+        all.push_back(OffsetOf(program, places, block, e->index, e->operands));
       }
     });
   }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "bayloom/sketch/internal/postprocess/access_places.h"
 #include "bayloom/sketch/internal/postprocess/postprocess.h"
 #include "bayloom/sketch/rules/rules.h"
 #include "bayloom/tensor/access.h"
@@ -20,14 +21,10 @@ struct Places {
 };
 
 std::optional<Places> PlacesOf(const tensor::Program& program, tensor::BlockId block) {
+  AccessPlaces in_memory(program);
   Places places;
   for (const tensor::Access& access : tensor::AccessesOf(program, block)) {
-    std::optional<tensor::Allocation> allocation;
-    if (program.buffers[access.buffer].role == tensor::BufferRole::kIntermediate) {
-      allocation = tensor::AllocationOf(program, access.buffer);
-    }
-    std::optional<tensor::Affine> place =
-        tensor::LinearOffset(program, access, allocation ? &*allocation : nullptr);
+    std::optional<tensor::Affine> place = in_memory.Of(access);
     if (!place) return std::nullopt;
     if (access.is_write) {
       places.store = *std::move(place);

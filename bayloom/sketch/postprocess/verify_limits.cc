@@ -12,10 +12,12 @@ namespace {
 /// Intermediates of one program may not need more memory than this.
 constexpr int64_t kMaxWorkspaceBytes = int64_t{1} << 30;
 
-int64_t AllocatedBytes(const tensor::Program& program, tensor::BufferId buffer) {
+/// Of one copy for each core, where every iteration of a loop has its own.
+int64_t AllocatedBytes(const tensor::Program& program, tensor::BufferId buffer, int cores) {
+  const tensor::Allocation allocation = tensor::AllocationOf(program, buffer);
   int64_t bytes = tensor::ByteSize(program.buffers[buffer].dtype);
-  for (int64_t extent : tensor::AllocationOf(program, buffer).shape) bytes *= extent;
-  return bytes;
+  for (int64_t extent : allocation.shape) bytes *= extent;
+  return allocation.scope.kind == tensor::NodeRef::Kind::kRoot ? bytes : cores * bytes;
 }
 
 }  // namespace
@@ -25,11 +27,7 @@ Status VerifyLimits(const tensor::Program& program, const target::Target& target
   for (tensor::BufferId buffer = 0; buffer < static_cast<int>(program.buffers.size()); ++buffer) {
     if (program.buffers[buffer].role != tensor::BufferRole::kIntermediate) continue;
     if (program.WriterOf(buffer) < 0) continue;
-    const int64_t copies =
-        tensor::AllocationOf(program, buffer).scope.kind == tensor::NodeRef::Kind::kRoot
-            ? 1
-            : target.cores;
-    bytes += copies * AllocatedBytes(program, buffer);
+    bytes += AllocatedBytes(program, buffer, target.cores);
   }
   if (bytes > kMaxWorkspaceBytes) {
     return Error{fmt::format("intermediate buffers need {} MiB, the limit is {} MiB", bytes >> 20,
