@@ -278,7 +278,7 @@ TEST_F(PageReaderTest, IncrementsPutTogetherAreTheWhole) {
   EXPECT_EQ(known, whole);
 }
 
-/// However little time there is, and whatever changes meanwhile.
+/// In the least time, and with a program that changes all the time.
 TEST_F(PageReaderTest, ProgramsAreMadeInTurns) {
   record::Context context(store_);
   const record::TaskId tasks[] = {context.task, store_.AddTask(record::Matmul(4, 8, 32)),
