@@ -9,7 +9,9 @@
 Every tuning has a database of its own in the folder of --out, so that a run that was stopped goes
 on where it was; `bayloom report` draws them. Machines drift by more from one tuning to the next
 than schedulers differ: when all are done, the best programs that each had found on its way are
-timed again, in turns (bayloom-remeasure), and latencies are sums of those times. Only the standard
+timed again, in turns (bayloom-remeasure), and latencies are sums of those times; a task that has
+had no trial yet counts with the first program that it came to have. The mean over the trials is that
+of the latencies after each step, over the lowest of all tunings of the network. Only the standard
 library is needed.
 """
 
@@ -84,7 +86,7 @@ def remeasure(options, model, tunings):
     if not result.exists() or not set(tunings) <= read_curves(result).keys():
         databases = [database_of(options, model, *tuning) for tuning in tunings]
         output_of([options.remeasure, model, *databases, "--by", "scheduler", "--rounds", 3,
-                   "--reference", "sequential", "--threads", options.threads,
+                   "--reference", "sequential", "--threads", options.threads, "--untried-by-first",
                    "--after", ",".join(map(str, options.steps)), "--json", result])
     return read_curves(result)
 
@@ -103,7 +105,7 @@ def seconds_after(report, trials):
     return min(after, default=report["seconds"])
 
 
-def compare(options, report, curve, sequential_report, sequential_curve):
+def compare(options, report, curve, sequential_report, sequential_curve, lowest_of_all):
     lowest = sequential_curve[-1]
     if lowest is None:
         sys.exit(f"{report['model']}: {options.trials} trials leave tasks without a program")
@@ -113,6 +115,7 @@ def compare(options, report, curve, sequential_report, sequential_curve):
     return {
         "latency": curve[-1],
         "latency_ratio": curve[-1] and curve[-1] / lowest,
+        "mean_ratio": (None if None in curve else statistics.fmean(curve) / lowest_of_all),
         "seconds": report["seconds"],
         "sooner_in_trials": before / now if now else None,
         "sooner_in_seconds": (seconds_after(sequential_report, before) / seconds_after(report, now)
@@ -128,22 +131,25 @@ def middle(rows, key, missing=0.0):
 def main():
     options = arguments()
     options.out.mkdir(parents=True, exist_ok=True)
-    options.steps = [options.trials * (k + 1) // STEPS for k in range(STEPS)]
+    options.steps = [max(1, options.trials * (k + 1) // STEPS) for k in range(STEPS)]
     schedulers = ["sequential"] + [n for n in options.schedulers.split(",") if n != "sequential"]
     seeds = range(1, options.seeds + 1)
     results = []
-    print(f"{'network':<16} {'scheduler':<20} {'latency':>10} {'/ seq.':>7} "
+    print(f"{'network':<16} {'scheduler':<20} {'latency':>10} {'/ seq.':>7} {'mean':>7} "
           f"{'sooner, trials':>15} {'seconds':>8} {'own time':>9}")
     for model in options.models:
         reports = {(name, seed): tune(options, model, name, seed)
                    for seed in seeds for name in schedulers}
         curves = remeasure(options, model, reports.keys())
+        lowest = min((seconds for curve in curves.values() for seconds in curve if seconds),
+                     default=None)
         for name in schedulers:
             runs = [compare(options, reports[name, seed], curves[name, seed],
-                            reports["sequential", seed], curves["sequential", seed])
+                            reports["sequential", seed], curves["sequential", seed], lowest)
                     for seed in seeds]
             print(f"{model.stem:<16} {name:<20} {1e3 * middle(runs, 'latency', UNTRIED):>7.3f} ms "
                   f"{middle(runs, 'latency_ratio', UNTRIED):>7.3f} "
+                  f"{middle(runs, 'mean_ratio', UNTRIED):>7.3f} "
                   f"{middle(runs, 'sooner_in_trials'):>14.2f}x "
                   f"{middle(runs, 'sooner_in_seconds'):>7.2f}x "
                   f"{100 * middle(runs, 'scheduler_share'):>7.2f} %", flush=True)

@@ -44,6 +44,7 @@ struct RemeasureOptions {
   std::string reference = "evolutionary";
   int rounds = 5;
   int threads = 1;
+  bool untried_by_first = false;  ///< a task without trials yet counts with its first program
   std::string json;
 };
 
@@ -88,10 +89,10 @@ std::vector<Tuning> ReadTunings(record::Store& store, const std::string& subject
   return tunings;
 }
 
-/// The fastest of a task's trials before an ordinal; null while there is none.
+/// The fastest of a task's trials before an ordinal; while there is none, the first one or null.
 const record::StoredTrial* BestBefore(const std::vector<record::StoredTrial>& trials,
-                                      int64_t ordinal) {
-  const record::StoredTrial* best = nullptr;
+                                      int64_t ordinal, bool or_first) {
+  const record::StoredTrial* best = or_first && !trials.empty() ? &trials.front() : nullptr;
   for (const record::StoredTrial& trial : trials) {
     if (trial.ordinal >= ordinal) break;
     if (best == nullptr || trial.outcome.value < best->outcome.value) best = &trial;
@@ -152,7 +153,8 @@ void Remeasure(const tuning::TaskSpec& spec, std::vector<Tuning>& tunings,
     const std::optional<record::TaskId> task =
         tunings[i].store->FindTask(spec.workload.StructuralHash());
     for (const int64_t after : options.after) {
-      best[i].push_back(task ? BestBefore(tunings[i].trials[*task], after) : nullptr);
+      best[i].push_back(task ? BestBefore(tunings[i].trials[*task], after, options.untried_by_first)
+                             : nullptr);
       if (best[i].back() != nullptr) turns.Add(*best[i].back());
     }
   }
@@ -264,6 +266,9 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--reference", options.reference)->capture_default_str();
   app.add_option("--threads", options.threads, "Threads that the code uses")->capture_default_str();
+  app.add_flag(
+      "--untried-by-first", options.untried_by_first,
+      "Count a task that has had no trial yet with the first program that it came to have");
   app.add_option("--json", options.json, "Also write the seconds to this file");
   bayloom::base::CatchStopSignals();
   return bayloom::RunTool(app, argc, argv, [&] { bayloom::Run(options); });
