@@ -61,6 +61,22 @@ void ReadObjective(const yaml::YamlValue& top, Scenario& scenario) {
   }
 }
 
+/// Of several objectives, what is of no interest beyond.
+void ReadThresholds(const yaml::YamlValue& field, Scenario& scenario) {
+  const std::vector<Objective> objectives = scenario.Objectives();
+  if (objectives.size() < 2) field.Fail("thresholds are for several objectives");
+  auto& thresholds = scenario.optimizer_options.thresholds;
+  thresholds.resize(objectives.size());
+  for (const auto& [name, threshold] : field.Entries()) {
+    const auto found = std::ranges::find(objectives, name, &Objective::name);
+    if (found == objectives.end()) {
+      threshold.Fail(fmt::format("'{}' is no objective", base::InOneLine(name)));
+    }
+    const double value = threshold.Real();
+    thresholds[static_cast<size_t>(found - objectives.begin())] = found->maximize ? -value : value;
+  }
+}
+
 /// "2 %", "0.5%".
 double ReadShare(const yaml::YamlValue& field) {
   std::string text = field.Text();
@@ -208,13 +224,14 @@ void ReadFidelity(const yaml::YamlValue& top, SpaceReader& space, Scenario& scen
 
 void ReadOwnScenario(const yaml::YamlValue& top, SpaceReader& space, Scenario& scenario) {
   top.AllowOnly({"name", "parameters", "constraints", "minimize", "maximize", "evaluator", "budget",
-                 "optimizer", "seed", "task", "known", "fidelity"});
+                 "optimizer", "seed", "task", "known", "fidelity", "thresholds"});
   if (const auto name = top.Find("name")) scenario.name = name->Name();
   ReadSpace(top, space);
   if (top.Find("fidelity")) ReadFidelity(top, space, scenario);
   scenario.space = space.Finish(top.At("parameters"));
   if (const auto known = top.Find("known")) ReadKnown(*known, scenario);
   ReadObjective(top, scenario);
+  if (const auto thresholds = top.Find("thresholds")) ReadThresholds(*thresholds, scenario);
   if (const auto evaluator = top.Find("evaluator")) ReadEvaluator(*evaluator, scenario);
   if (const auto budget = top.Find("budget")) ReadBudget(*budget, scenario);
   if (const auto optimizer = top.Find("optimizer")) ReadOptimizer(*optimizer, scenario);

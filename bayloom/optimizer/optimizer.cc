@@ -3,6 +3,8 @@
 
 #include "bayloom/optimizer/optimizer.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 #include <vector>
 
@@ -167,6 +169,11 @@ std::unique_ptr<Optimizer> MakeUnfiltered(std::string_view name,
   if (options.further_objectives.empty()) return make(std::move(space), options);
   if (!options.transfer.tasks.empty()) {
     throw InputError("earlier searches teach an optimizer of one objective only");
+  }
+  if (!options.thresholds.empty() &&
+      options.thresholds.size() != options.further_objectives.size() + 1) {
+    throw InputError(fmt::format("{} thresholds for {} objectives", options.thresholds.size(),
+                                 options.further_objectives.size() + 1));
   }
   if (SeeksFronts(name)) return make(std::move(space), options);
   OptimizerOptions of_one = options;

@@ -140,6 +140,9 @@ struct OptimizerOptions {
   /// "genetic" sorts its population by fronts (NSGA-II), "random" needs not know; all others
   /// minimize weighted sums of the objectives with weights that change (ParEGO).
   std::vector<std::string> further_objectives = {};
+  /// Of several objectives (the outcomes' value, then the further ones): what is worse than this
+  /// in one of them is of no interest, which "bayesian" goes by. None, or as many as objectives.
+  std::vector<std::optional<double>> thresholds = {};
   /// What "bayesian" learns from before its first trial; the others begin from nothing.
   TransferOptions transfer = {};
   /// "bayesian" decides for each configuration at which fidelity it is to be evaluated, by what a

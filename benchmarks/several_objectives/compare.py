@@ -28,13 +28,13 @@ from problems import hypervolume, problems  # noqa: E402
 CHECKPOINTS = (50, 100)
 
 
-def bayloom(problem, seed, trials, evaluate, optimizer="bayesian"):
+def bayloom(problem, seed, trials, evaluate, optimizer="bayesian", thresholds=None):
     import bayloom as package
     space = {name: package.Real(*domain) if isinstance(domain, tuple) else
              package.Ordinal(domain) if isinstance(domain[0], int) else package.Categorical(domain)
              for name, domain in problem.parameters.items()}
     study = package.Study(space, directions=["minimize"] * len(problem.reference), seed=seed,
-                          optimizer=optimizer)
+                          optimizer=optimizer, thresholds=thresholds)
 
     def objective(trial):
         values = evaluate(dict(trial))
@@ -70,6 +70,12 @@ def nsga2(problem, seed, trials, evaluate):
 def tpe(problem, seed, trials, evaluate):
     import optuna
     _optuna(problem, trials, evaluate, optuna.samplers.TPESampler(seed=seed))
+
+
+def told(problem, seed, trials, evaluate):
+    """Told from where hypervolumes are measured, as BoTorch is."""
+    thresholds = {f"value_{k}": value for k, value in enumerate(problem.reference)}
+    bayloom(problem, seed, trials, evaluate, thresholds=thresholds)
 
 
 def random(problem, seed, trials, evaluate):
@@ -134,8 +140,8 @@ def qlognehvi(problem, seed, trials, evaluate):
         values.append(list(found or [max(v) for v in zip(*values)]))
 
 
-METHODS = {"bayloom": bayloom, "bayloom-genetic": genetic, "random": random, "optuna-nsga2": nsga2,
-           "optuna-tpe": tpe, "botorch-qlognehvi": qlognehvi}
+METHODS = {"bayloom": bayloom, "bayloom-told": told, "bayloom-genetic": genetic, "random": random,
+           "optuna-nsga2": nsga2, "optuna-tpe": tpe, "botorch-qlognehvi": qlognehvi}
 
 
 def run(problem, method, seed):

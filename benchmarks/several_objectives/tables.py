@@ -10,7 +10,7 @@ has the first hypervolumes only, and counts in no table of seconds.
 
 import statistics
 
-NAMES = {"bayloom": "Bayloom", "optuna-tpe": "Optuna TPE", "optuna-nsga2": "Optuna NSGA-II",
+NAMES = {"bayloom": "Bayloom", "bayloom-told": "Bayloom, told", "optuna-tpe": "Optuna TPE", "optuna-nsga2": "Optuna NSGA-II",
          "bayloom-genetic": "Bayloom `genetic`", "random": "random", "botorch-qlognehvi": "BoTorch"}
 
 

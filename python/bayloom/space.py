@@ -53,7 +53,8 @@ def make_space(given: Any, constraints: Iterable[Constraint] = (), *,
                active_if: Optional[Mapping[str, str]] = None,
                name: Optional[str] = None, objective: Optional[str] = None,
                direction: Optional[str] = None, objectives: Optional[Sequence[str]] = None,
-               directions: Optional[Sequence[str]] = None, optimizer: Optional[str] = None,
+               directions: Optional[Sequence[str]] = None,
+               thresholds: Optional[Mapping[str, float]] = None, optimizer: Optional[str] = None,
                options: Optional[dict] = None, seed: Optional[int] = None) -> Space:
     """A space of anything that `Study` takes. Raises InputError."""
     if isinstance(constraints, str) or callable(constraints):
@@ -66,7 +67,7 @@ def make_space(given: Any, constraints: Iterable[Constraint] = (), *,
             raise InputError(f"direction is 'minimize' or 'maximize', not {each!r}")
     if isinstance(given, (str, os.PathLike)):
         if (list(constraints) or active_if or options or objective or direction or objectives
-                or directions):
+                or directions or thresholds):
             raise InputError("a scenario file says its constraints, its conditions, its objective "
                              "and the options of its optimizer itself")
         return _from_file(os.fspath(given), name, optimizer, seed)
@@ -90,6 +91,7 @@ def make_space(given: Any, constraints: Iterable[Constraint] = (), *,
         "parameters": {key: parameter.definition() for key, parameter in parameters.items()},
         "constraints": [text for text in constraints if isinstance(text, str)],
         **_goals(objectives, directions, objective, direction),
+        **({"thresholds": dict(thresholds)} if thresholds else {}),
         "optimizer": {"name": optimizer or "bayesian", **(options or {})},
         "seed": int(seed or 0),
     }

@@ -167,6 +167,8 @@ class Study:
         >>> study.optimize(lambda trial: (trial["size"], min(trial["size"], 3)), n_trials=8)
         >>> sorted(trial.objective_values for trial in study.best_trials)
         [(1.0, 1.0), (2.0, 2.0), (3.0, 3.0)]
+
+    `thresholds` say, by name, beyond which values an objective is of no interest (`{"cost": 6}`).
     """
 
     def __init__(self, space: Any, *, constraints: Iterable[Constraint] = (),
@@ -174,14 +176,15 @@ class Study:
                  direction: Optional[str] = None, objective: Optional[str] = None,
                  directions: Optional[Sequence[str]] = None,
                  objectives: Optional[Sequence[str]] = None,
+                 thresholds: Optional[Mapping[str, float]] = None,
                  optimizer: Optional[str] = None, options: Optional[dict] = None,
                  seed: Optional[int] = None, storage: Union[str, os.PathLike, None] = None,
                  name: Optional[str] = None, resume: bool = False,
                  transfer: Sequence[Union[str, os.PathLike]] = (), transfer_method: str = "prior"):
         self._space: Space = make_space(
             space, constraints, active_if=active_if, name=name, objective=objective,
-            direction=direction, objectives=objectives, directions=directions, optimizer=optimizer, options=options,
-            seed=seed)
+            direction=direction, objectives=objectives, directions=directions,
+            thresholds=thresholds, optimizer=optimizer, options=options, seed=seed)
         if resume and storage is None:
             raise InputError("resume needs storage, the database to go on with")
         self._engine = _core.Study(self._space.scenario,

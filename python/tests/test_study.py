@@ -387,9 +387,23 @@ def test_an_answer_without_all_objectives_is_infeasible(answer):
     assert study.best_trials[0].objective_values == (1, 2)
 
 
+def test_thresholds_say_what_is_of_no_interest():
+    def share_of_interest(thresholds):
+        study = bayloom.Study({"x": bayloom.Real(0, 1), "y": bayloom.Real(0, 1)}, seed=1,
+                              directions=["minimize", "maximize"], objectives=["cost", "quality"],
+                              thresholds=thresholds)
+        study.optimize(lambda trial: (trial["x"], trial["x"] ** 0.5 - abs(trial["y"] - 0.5)),
+                       n_trials=30)
+        return sum(trial.params["x"] >= 0.45 for trial in study.trials[10:]) / 20
+
+    assert share_of_interest({"quality": 0.7}) > share_of_interest(None)
+
+
 def test_directions_are_checked():
     for wrong in [dict(directions=["up"]), dict(directions=["minimize"], objectives=["a", "b"]),
-                  dict(directions=["minimize"] * 2, direction="maximize")]:
+                  dict(directions=["minimize"] * 2, direction="maximize"),
+                  dict(thresholds={"value": 1}),
+                  dict(directions=["minimize"] * 2, thresholds={"cost": 1})]:
         with pytest.raises(bayloom.InputError):
             bayloom.Study({"x": [1, 2]}, **wrong)
 

@@ -104,6 +104,12 @@ TEST(Scenario, SaysWhereItIsWrong) {
        "expected at least one objective"},
       {"parameters: {x: {type: integer, range: [1, 4]}}\nminimize: [a, b]\nbudget: {target: 3}",
        "expected 2 values, one for each objective"},
+      {"parameters: {x: {type: integer, range: [1, 4]}}\nminimize: a\nthresholds: {a: 3}",
+       "f:3:13: thresholds: thresholds are for several objectives"},
+      {"parameters: {x: {type: integer, range: [1, 4]}}\nminimize: [a, b]\nthresholds: {c: 3}",
+       "f:3:17: thresholds.c: 'c' is no objective"},
+      {"parameters: {x: {type: integer, range: [1, 4]}}\nminimize: [a, b]\nthresholds: {a: x}",
+       "thresholds.a"},
       {"parameters: {x: {type: integer, range: [1, 4]}}\nbudget: {plateau: {trials: 9, gain: 3}}",
        "expected a share such as 1 %"},
       {"parameters: {x: {type: integer, range: [1, 4]}}\nminimize: [a, b]\n"
@@ -256,6 +262,7 @@ TEST(ReadScenario, TakesSeveralObjectivesAndStopRules) {
       "parameters: {x: {type: integer, range: [1, 4]}}\n"
       "minimize: [seconds, bytes]\n"
       "maximize: accuracy\n"
+      "thresholds: {accuracy: 0.5, seconds: 2}\n"
       "budget: {target: [1.5, 100, 0.9], plateau: {trials: 20, gain: 2 %}}\n"
       "evaluator: {command: run, timeout: [30s, 3x best]}\n",
       "f");
@@ -266,6 +273,8 @@ TEST(ReadScenario, TakesSeveralObjectivesAndStopRules) {
             (std::vector<std::string>{"bytes", "accuracy"}));
   EXPECT_EQ(scenario.optimizer_options.further_objectives,
             (std::vector<std::string>{"bytes", "accuracy"}));
+  EXPECT_EQ(scenario.optimizer_options.thresholds,
+            (std::vector<std::optional<double>>{2, std::nullopt, -0.5}));
   EXPECT_EQ(scenario.stop.target, (std::vector<double>{1.5, 100, 0.9}));
   EXPECT_EQ(scenario.stop.plateau_trials, 20);
   EXPECT_DOUBLE_EQ(scenario.stop.plateau_gain, 0.02);

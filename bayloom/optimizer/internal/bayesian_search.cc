@@ -9,6 +9,7 @@
 #include "bayloom/acquisition/improvement.h"
 #include "bayloom/model/fit_failure.h"
 #include "bayloom/optimizer/internal/draw_near.h"
+#include "bayloom/optimizer/internal/hypervolume_reference.h"
 #include "bayloom/optimizer/internal/objective_values.h"
 #include "bayloom/optimizer/internal/user_prior.h"
 #include "bayloom/pareto/front.h"
@@ -50,6 +51,7 @@ BayesianSearch::BayesianSearch(std::shared_ptr<const space::Space> space,
       canonical_(options.canonical),
       random_(options.seed),
       further_objectives_(options.further_objectives),
+      thresholds_(options.thresholds),
       memory_(space),
       further_memories_(further_objectives_.size(), Memory(space)),
       sampler_(options_.sampling),
@@ -279,7 +281,12 @@ void BayesianSearch::PrepareHypervolume(const Adviser& adviser) {
       point.push_back(adviser[k].objective.Transformed(MemoryOf(k).trials()[i].outcome.value));
     }
   }
-  const pareto::Point reference = pareto::DefaultReference(points);
+  std::vector<std::optional<double>> thresholds = thresholds_;
+  for (size_t k = 0; k < thresholds.size(); ++k) {
+    if (thresholds[k]) thresholds[k] = adviser[k].objective.Transformed(*thresholds[k]);
+  }
+  const pareto::Point reference =
+      HypervolumeReference(points, thresholds, memory_.space().size(), random_);
   const size_t pending = memory_.pending().size();
   for (size_t i = 0; i < pending; ++i) {
     pareto::Point& point = points.emplace_back();

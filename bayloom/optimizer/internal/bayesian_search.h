@@ -155,6 +155,7 @@ class BayesianSearch final : public Optimizer {
   base::RandomStream random_;
   Beginnings beginnings_;
   std::vector<std::string> further_objectives_;
+  std::vector<std::optional<double>> thresholds_;
   Memory memory_;
   std::vector<Memory> further_memories_;  ///< of each further objective
   FreshSampler sampler_;
