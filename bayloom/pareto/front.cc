@@ -13,8 +13,6 @@
 namespace bayloom::pareto {
 namespace {
 
-constexpr double kReferenceMargin = 0.1;
-
 /// Of two or three objectives, in n log n steps: in the order of the first objective, a point is
 /// dominated if one before it is as good in the others. Those are kept as a staircase: the least
 /// third value for each second value that matters.
@@ -109,7 +107,7 @@ Bounds BoundsOf(std::span<const Point> points) {
   return bounds;
 }
 
-Point DefaultReference(std::span<const Point> points) {
+Point DefaultReference(std::span<const Point> points, double margin) {
   std::vector<Point> front;
   for (int i : FrontOf(points)) front.push_back(points[i]);
   const Bounds of_front = BoundsOf(front);
@@ -118,7 +116,7 @@ Point DefaultReference(std::span<const Point> points) {
   for (size_t k = 0; k < reference.size(); ++k) {
     double range = of_front.Range(k);
     if (!(range > 0)) range = of_all.Range(k);
-    reference[k] += kReferenceMargin * (range > 0 ? range : 1);
+    reference[k] += margin * (range > 0 ? range : 1);
   }
   return reference;
 }

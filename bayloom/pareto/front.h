@@ -55,8 +55,8 @@ struct Bounds {
 Bounds BoundsOf(std::span<const Point> points);
 
 /// What hypervolumes are measured from by default: the worst values on the front and a tenth
-/// of the front's range more. Where all points of the front agree in an objective, its range is
-/// that of all points, or 1. There is at least one point.
-Point DefaultReference(std::span<const Point> points);
+/// of the front's range more, or another `margin`. Where all points of the front agree in an
+/// objective, its range is that of all points, or 1. There is at least one point.
+Point DefaultReference(std::span<const Point> points, double margin = 0.1);
 
 }  // namespace bayloom::pareto

@@ -9,7 +9,6 @@
 #include <optional>
 
 #include "bayloom/base/result.h"
-#include "bayloom/optimizer/internal/hypervolume_reference.h"
 #include "bayloom/optimizer/optimizer.h"
 #include "bayloom/pareto/hypervolume.h"
 #include "bayloom/space/parameter.h"
@@ -85,7 +84,7 @@ double MedianHypervolume(const std::string& name, int trials, int batch = 1) {
 
 TEST(SeveralObjectivesTest, BayesianFindsTheFrontInFewTrials) {
   const double random = MedianHypervolume("random", 40);
-  EXPECT_GT(MedianHypervolume("bayesian", 40), 0.87 * Whole());
+  EXPECT_GT(MedianHypervolume("bayesian", 40), 0.9 * Whole());
   EXPECT_GT(MedianHypervolume("bayesian", 40, /*batch=*/4), 0.87 * Whole());
   EXPECT_LT(random, 0.8 * Whole());
 }
@@ -147,24 +146,6 @@ TEST(SeveralObjectivesTest, WhatIsOfNoInterestIsNotSearched) {
   EXPECT_THROW(share_of_interest({{0.3}}), InputError);
   // Where all values are positive they may be learnt as logarithms, which zero has none of.
   EXPECT_LT(share_of_interest({{-1, std::nullopt}}), 1);
-}
-
-TEST(SeveralObjectivesTest, HypervolumeIsCountedFromTheMediansLessAndLess) {
-  const auto times_from_medians = [](int count) {
-    std::vector<pareto::Point> points;
-    for (int i = 0; i <= count; ++i) points.push_back({1.0 * i / count, 1 - 1.0 * i / count});
-    base::RandomStream random(1);
-    int times = 0;
-    for (int draw = 0; draw < 1000; ++draw) {
-      const pareto::Point reference = HypervolumeReference(points, {}, 2, random);
-      const bool from_medians = reference == pareto::Point{0.5, 0.5};
-      EXPECT_TRUE(from_medians || reference == pareto::DefaultReference(points));
-      times += from_medians;
-    }
-    return times;
-  };
-  EXPECT_NEAR(times_from_medians(6), 500, 60);
-  EXPECT_NEAR(times_from_medians(40), 100, 40);
 }
 
 TEST(SeveralObjectivesTest, AMissingOrInfiniteValueIsRefused) {

@@ -57,6 +57,7 @@ TEST(FrontTest, TheReferenceIsATenthOfTheRangeBehindTheFront) {
   EXPECT_DOUBLE_EQ(reference[1], 11);
   // A front of one point: the range of all.
   EXPECT_DOUBLE_EQ(DefaultReference(std::vector<Point>{{0, 0}, {20, 30}})[1], 3);
+  EXPECT_DOUBLE_EQ(DefaultReference(std::vector<Point>{{0, 10}, {10, 0}}, 2)[0], 30);
 }
 
 }  // namespace

@@ -4,12 +4,12 @@
 #include "bayloom/optimizer/internal/bayesian_search.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "bayloom/acquisition/improvement.h"
 #include "bayloom/model/fit_failure.h"
 #include "bayloom/optimizer/internal/draw_near.h"
-#include "bayloom/optimizer/internal/hypervolume_reference.h"
 #include "bayloom/optimizer/internal/objective_values.h"
 #include "bayloom/optimizer/internal/user_prior.h"
 #include "bayloom/pareto/front.h"
@@ -35,6 +35,9 @@ constexpr double kBeginningShare = 0.1;
 /// many as in TuRBO (Eriksson et al. 2019), and always in a few.
 constexpr size_t kNearCandidates = 500;
 double NearShare(const space::Space& space) { return std::max(0.05, 4.0 / space.size()); }
+/// So many times a front's range behind it hypervolume is counted from thresholds, no further:
+/// noise in one objective counts times the distance in the others there.
+constexpr double kMarginOfThresholds = 1;
 
 }  // namespace
 
@@ -281,12 +284,13 @@ void BayesianSearch::PrepareHypervolume(const Adviser& adviser) {
       point.push_back(adviser[k].objective.Transformed(MemoryOf(k).trials()[i].outcome.value));
     }
   }
-  std::vector<std::optional<double>> thresholds = thresholds_;
-  for (size_t k = 0; k < thresholds.size(); ++k) {
-    if (thresholds[k]) thresholds[k] = adviser[k].objective.Transformed(*thresholds[k]);
+  pareto::Point reference = pareto::DefaultReference(points);
+  for (size_t k = 0; k < thresholds_.size(); ++k) {
+    if (!thresholds_[k]) continue;
+    const double threshold = adviser[k].objective.Transformed(*thresholds_[k]);
+    if (!std::isfinite(threshold)) continue;  // one that the objective's scale does not have
+    reference[k] = std::min(pareto::DefaultReference(points, kMarginOfThresholds)[k], threshold);
   }
-  const pareto::Point reference =
-      HypervolumeReference(points, thresholds, memory_.space().size(), random_);
   const size_t pending = memory_.pending().size();
   for (size_t i = 0; i < pending; ++i) {
     pareto::Point& point = points.emplace_back();
