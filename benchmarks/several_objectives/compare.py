@@ -188,7 +188,8 @@ def main():
     if arguments.table:
         print(tables.markdown(tables.Missing(rows, made, CHECKPOINTS)))
         return
-    done = {(r["problem"], r["method"], r["seed"]) for r in rows}
+    done = {(r["problem"], r["method"], r["seed"]) for r in rows
+            if len(r["hypervolume"]) == len(CHECKPOINTS)}  # not stopped on its way
     for seed in range(arguments.first_seed, arguments.first_seed + arguments.seeds):
         for problem in made.values():
             for method in arguments.methods.split(","):
