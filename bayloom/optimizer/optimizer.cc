@@ -166,14 +166,14 @@ std::unique_ptr<Optimizer> MakeUnfiltered(std::string_view name,
     }
     return std::make_unique<FidelitySearch>(std::move(space), options);
   }
-  if (options.further_objectives.empty()) return make(std::move(space), options);
-  if (!options.transfer.tasks.empty()) {
-    throw InputError("earlier searches teach an optimizer of one objective only");
-  }
   if (!options.thresholds.empty() &&
       options.thresholds.size() != options.further_objectives.size() + 1) {
     throw InputError(fmt::format("{} thresholds for {} objectives", options.thresholds.size(),
                                  options.further_objectives.size() + 1));
+  }
+  if (options.further_objectives.empty()) return make(std::move(space), options);
+  if (!options.transfer.tasks.empty()) {
+    throw InputError("earlier searches teach an optimizer of one objective only");
   }
   if (SeeksFronts(name)) return make(std::move(space), options);
   OptimizerOptions of_one = options;

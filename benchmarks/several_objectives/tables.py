@@ -10,8 +10,9 @@ has the first hypervolumes only, and counts in no table of seconds.
 
 import statistics
 
-NAMES = {"bayloom": "Bayloom", "bayloom-told": "Bayloom, told", "optuna-tpe": "Optuna TPE", "optuna-nsga2": "Optuna NSGA-II",
-         "bayloom-genetic": "Bayloom `genetic`", "random": "random", "botorch-qlognehvi": "BoTorch"}
+NAMES = {"bayloom": "Bayloom", "bayloom-told": "Bayloom, told", "optuna-tpe": "Optuna TPE",
+         "optuna-nsga2": "Optuna NSGA-II", "bayloom-genetic": "Bayloom `genetic`",
+         "random": "random", "botorch-qlognehvi": "BoTorch"}
 
 
 class Missing:
