@@ -15,6 +15,7 @@
 #include "bayloom/target/named_target.h"
 #include "bayloom/target/target.h"
 #include "bayloom/target/target_json.h"
+#include "bayloom/target/warp_group_instruction.h"
 #include "bayloom/target/warp_instruction.h"
 
 namespace bayloom {

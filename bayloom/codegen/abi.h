@@ -42,9 +42,9 @@ struct FreeMemory {
 using AlignedMemory = std::unique_ptr<void, FreeMemory>;
 
 /// Memory for a buffer or a workspace; never null. Throws std::bad_alloc.
-inline AlignedMemory AllocateAligned(int64_t bytes) {
-  void* memory =
-      std::aligned_alloc(kBufferAlignment, static_cast<size_t>(AlignUp(bytes > 0 ? bytes : 1)));
+inline AlignedMemory AllocateAligned(int64_t bytes, int64_t alignment = kBufferAlignment) {
+  const int64_t whole = (std::max<int64_t>(bytes, 1) + alignment - 1) / alignment * alignment;
+  void* memory = std::aligned_alloc(static_cast<size_t>(alignment), static_cast<size_t>(whole));
   if (memory == nullptr) throw std::bad_alloc();
   return AlignedMemory(memory);
 }

@@ -8,6 +8,7 @@
 
 #include "bayloom/tensor/async_copy.h"
 #include "bayloom/tensor/program.h"
+#include "bayloom/tensor/warp_matrices.h"
 
 namespace bayloom::tensor {
 namespace {
@@ -135,6 +136,7 @@ class ProgramHasher {
     if (stages != block.annotations.end() && stages->second > 1) {
       structure_.AddSigned(stages->second);
     }
+    if (block.annotations.contains(kWarpGroups)) structure_.Add(uint64_t{4} << 32);
   }
 
   /// Terms are summed up after hashing each, since their order is that of the digits' ids.

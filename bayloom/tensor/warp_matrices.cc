@@ -19,18 +19,19 @@ bool MovesInRow(const Access& access, BufferId buffer, const std::vector<DigitId
 
 }  // namespace
 
-std::optional<bool> MatrixRowsRunAlongDepth(const Program& program, BufferId buffer) {
-  std::optional<bool> along;
+std::optional<MatrixStage> MatrixStageOf(const Program& program, BufferId buffer) {
+  std::optional<MatrixStage> stage;
   for (const BlockId reader : program.ReadersOf(buffer)) {
     for (const LoopId loop : program.LoopsAround(NodeRef::Block(reader))) {
       if (program.loops[loop].kind != LoopKind::kTensorized) continue;
-      along = along.value_or(false);
+      if (!stage) stage.emplace();
+      stage->for_groups |= program.blocks[reader].annotations.contains(kWarpGroups);
       for (const Access& access : AccessesOf(program, reader)) {
-        *along |= MovesInRow(access, buffer, program.loops[loop].digits);
+        stage->along_depth |= MovesInRow(access, buffer, program.loops[loop].digits);
       }
     }
   }
-  return along;
+  return stage;
 }
 
 }  // namespace bayloom::tensor

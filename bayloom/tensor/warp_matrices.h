@@ -9,9 +9,19 @@
 
 namespace bayloom::tensor {
 
-/// Whether rows of a buffer that is read below a tensorized loop run along that loop, the depth of
-/// the product; nullopt for buffers that are not. In the shared memory of a GPU the rows of such a
-/// buffer are padded (target::PaddedRowBytes).
-std::optional<bool> MatrixRowsRunAlongDepth(const Program& program, BufferId buffer);
+/// Annotation of a product: four neighbouring warps of a GPU multiply its matrices together, read
+/// from shared memory (target/warp_group_instruction.h). The program's meaning is the same; code
+/// generation decides whether they can.
+inline constexpr char kWarpGroups[] = "warp_groups";
+
+/// An operand of a product of matrices, staged in shared memory.
+struct MatrixStage {
+  bool along_depth = false;  ///< rows run along the depth of the product, its tensorized loop
+  bool for_groups = false;   ///< of warps (kWarpGroups): rows are not padded
+};
+
+/// Nullopt for buffers that are not read below a tensorized loop. Rows of those that are are padded
+/// in shared memory (target::PaddedRowBytes), or lie in panels.
+std::optional<MatrixStage> MatrixStageOf(const Program& program, BufferId buffer);
 
 }  // namespace bayloom::tensor

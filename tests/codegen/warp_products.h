@@ -11,6 +11,7 @@
 
 #include "bayloom/codegen/gpu/ptx.h"
 #include "bayloom/sketch/gpu/gpu_spaces.h"
+#include "bayloom/tensor/warp_matrices.h"
 #include "tests/codegen/gpu_run.h"
 #include "tests/effort.h"
 #include "tests/tensor/workloads.h"
@@ -66,15 +67,23 @@ inline tensor::Workload RoundedProduct(int64_t m, int64_t n, int64_t k) {
   return b.Build({tensor::Matmul(b, "product", x, w, {.accumulator = DType::kFloat32})});
 }
 
-/// The spaces in which warps multiply.
-inline std::vector<int> WarpSpaces(const sketch::GpuSpaces& spaces) {
+inline bool HasStep(const tensor::Trace& trace, tensor::InstructionKind kind,
+                    const std::string& key = "") {
+  return std::ranges::any_of(trace.instructions(), [&](const auto& step) {
+    return step.kind == kind && (key.empty() || step.text == key);
+  });
+}
+
+/// The spaces in which warps multiply, each by itself or in groups.
+inline std::vector<int> WarpSpaces(const sketch::GpuSpaces& spaces, bool in_groups = false) {
   std::vector<int> with;
   const std::vector<tensor::Trace> traces = spaces.spaces();
   for (size_t space = 0; space < traces.size(); ++space) {
-    const bool tensorizes = std::ranges::any_of(traces[space].instructions(), [](const auto& step) {
-      return step.kind == tensor::InstructionKind::kTensorize;
-    });
-    if (tensorizes) with.push_back(static_cast<int>(space));
+    if (HasStep(traces[space], tensor::InstructionKind::kTensorize) &&
+        HasStep(traces[space], tensor::InstructionKind::kAnnotate, tensor::kWarpGroups) ==
+            in_groups) {
+      with.push_back(static_cast<int>(space));
+    }
   }
   return with;
 }
@@ -87,12 +96,12 @@ inline std::string PtxOf(const tensor::Program& program, const char* architectur
   return compiled ? compiled->ptx : "";
 }
 
-/// Drawn, mutated and crossed schedules of the spaces in which warps multiply are valid, right and
-/// without races, in any order of threads.
-inline void ExpectWarpProductsAreRight(const NamedWorkload& named) {
-  const tensor::Workload& workload = named.workload;
-  const sketch::GpuSpaces spaces(workload, Hopper());
-  const std::vector<int> warp_spaces = WarpSpaces(spaces);
+/// Drawn, mutated and crossed schedules of these spaces are valid, right and without races, in any
+/// order of threads, and their PTX has all of `instructions`.
+inline void ExpectDrawsAreRight(const sketch::GpuSpaces& spaces,
+                                const std::vector<int>& warp_spaces,
+                                const std::vector<std::string>& instructions) {
+  const tensor::Workload& workload = spaces.workload();
   ASSERT_FALSE(warp_spaces.empty());
   const std::vector<tensor::HostTensor> inputs = RandomArguments(workload, 7);
   std::vector<tensor::HostTensor> expected = inputs;
@@ -105,11 +114,7 @@ inline void ExpectWarpProductsAreRight(const NamedWorkload& named) {
     const Status sound = tensor::Validate(candidate->program);
     ASSERT_TRUE(sound) << sound.error().message;
     const std::string ptx = PtxOf(candidate->program);
-    EXPECT_THAT(ptx, HasSubstr("mma.sync"));
-    // Elements of 32 bits may be loaded one by one.
-    if (!named.name.starts_with("tf32")) {
-      EXPECT_THAT(ptx, HasSubstr("ldmatrix"));
-    }
+    for (const std::string& instruction : instructions) EXPECT_THAT(ptx, HasSubstr(instruction));
     EXPECT_THAT(ptx, Not(HasSubstr("__local_depot")));
     const auto stand_in = codegen::StandIn::Compile(candidate->program, Hopper());
     ASSERT_TRUE(stand_in) << stand_in.error().message;
@@ -135,6 +140,14 @@ inline void ExpectWarpProductsAreRight(const NamedWorkload& named) {
   ::testing::Test::RecordProperty("made", made);
   ::testing::Test::RecordProperty("valid", valid);
   EXPECT_EQ(valid, made);
+}
+
+inline void ExpectWarpProductsAreRight(const NamedWorkload& named) {
+  std::vector<std::string> instructions = {"mma.sync"};
+  // Elements of 32 bits may be loaded one by one.
+  if (!named.name.starts_with("tf32")) instructions.emplace_back("ldmatrix");
+  const sketch::GpuSpaces spaces(named.workload, Hopper());
+  ExpectDrawsAreRight(spaces, WarpSpaces(spaces), instructions);
 }
 
 }  // namespace bayloom::testing

@@ -62,17 +62,17 @@ class ShapeFinder {
     }
   }
 
-  /// Rows of matrices that warps read.
+  /// Rows of matrices that warps read; groups of warps read panels.
   void PadRows(tensor::BufferId id, tensor::Allocation& allocation) const {
     const tensor::Buffer& buffer = program_.buffers[id];
     std::vector<int64_t>& shape = allocation.shape;
     if (buffer.scope != tensor::StorageScope::kShared || !buffer.layout.empty() || shape.empty()) {
       return;
     }
-    const std::optional<bool> along_depth = tensor::MatrixRowsRunAlongDepth(program_, id);
-    if (!along_depth) return;
+    const std::optional<tensor::MatrixStage> stage = tensor::MatrixStageOf(program_, id);
+    if (!stage || stage->for_groups) return;
     const int64_t bytes = tensor::ByteSize(buffer.dtype);
-    shape.back() = target::PaddedRowBytes(shape.back() * bytes, bytes, *along_depth) / bytes;
+    shape.back() = target::PaddedRowBytes(shape.back() * bytes, bytes, stage->along_depth) / bytes;
   }
 
   void AddKernel(tensor::NodeRef root) {

@@ -23,6 +23,7 @@ struct Preference {
   bool share;  ///< reductions with few elements shared by threads, products among them
   /// Products by the instructions of warps, padded so.
   std::optional<MatrixPadding> warps = std::nullopt;
+  bool groups = false;  ///< products by the instructions of groups of warps
 };
 
 bool MayShare(const tensor::Program& program, tensor::BlockId id) {
@@ -46,6 +47,7 @@ GpuSketch SketchWith(const Preference& preference, const tensor::Schedule& inlin
     const bool shares = preference.share && MayShare(program, id);
     if (shares && ShareReduction(sketch, *name)) continue;
     if (!HasDataReuse(program, id)) continue;
+    if (preference.groups && TileForWarpGroups(sketch, *name, limits)) continue;
     if (preference.warps && TileForWarps(sketch, *name, limits, *preference.warps)) continue;
     if (preference.stage && TileProduct(sketch, *name, limits, true)) continue;
     (void)TileProduct(sketch, *name, limits, false);
@@ -77,7 +79,8 @@ GpuSpaces::GpuSpaces(tensor::Workload workload, target::GpuLimits limits, bool l
   for (const Preference& preference :
        {Preference{true, false}, Preference{false, false}, Preference{true, true},
         Preference{true, false, MatrixPadding::kLeast},
-        Preference{true, false, MatrixPadding::kRounded}}) {
+        Preference{true, false, MatrixPadding::kRounded},
+        Preference{true, false, MatrixPadding::kLeast, true}}) {
     GpuSketch sketch = SketchWith(preference, inlined, limits_);
     tensor::Trace trace = sketch.schedule.trace().WithoutDecisions();
     const bool known = std::ranges::any_of(

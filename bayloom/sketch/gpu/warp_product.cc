@@ -8,13 +8,16 @@
 #include "bayloom/sketch/internal/gpu/gpu_rules.h"
 #include "bayloom/sketch/internal/tile_levels.h"
 #include "bayloom/sketch/rules/rules.h"
+#include "bayloom/target/warp_group_instruction.h"
 #include "bayloom/target/warp_instruction.h"
 #include "bayloom/tensor/access.h"
 #include "bayloom/tensor/dot_product.h"
+#include "bayloom/tensor/warp_matrices.h"
 
 namespace bayloom::sketch {
 namespace {
 
+using target::WarpGroupInstruction;
 using target::WarpInstruction;
 
 /// A thread has 255 registers, some for operands and addresses.
@@ -23,12 +26,25 @@ constexpr int64_t kMaxWarpAccumulators = 128;
 /// A product may have this many times its iterations when it is padded: tensor cores multiply eight
 /// times as fast or more.
 constexpr double kMaxPadding = 4;
+/// The same for groups of warps, beside products by warps.
+constexpr double kMaxGroupPadding = 1.5;
+/// Columns that a group's tiles are multiples of: a panel's row of elements of 16 bits.
+constexpr int64_t kGroupColumns = 64;
 /// What is added to a number of matrices so that it has more divisors.
 constexpr double kMaxRounding = 1.125;
 
 /// The iterators of a product whose elements the instruction takes as matrices.
 struct MatrixAxes {
   int rows = -1, columns = -1, depth = -1;
+};
+
+/// What tiles of a product are multiples of, and who computes them.
+struct MatrixUnits {
+  int64_t rows = WarpInstruction::kRows, columns = WarpInstruction::kColumns;
+  int64_t depth = 0;       ///< of a step
+  int64_t instruction = 0;  ///< depth of the instruction
+  bool groups = false;      ///< of warps
+  double max_padding = kMaxPadding;
 };
 
 int64_t NextMultiple(int64_t value, int64_t step) { return (value + step - 1) / step * step; }
@@ -63,13 +79,13 @@ int InnermostIter(const tensor::Block& block, const tensor::Expr& load) {
 class AxisFinder {
  public:
   AxisFinder(const tensor::Block& block, const tensor::DotProduct& product,
-             const WarpInstruction& instruction)
-      : block_(block), product_(product), instruction_(instruction) {}
+             const MatrixUnits& units)
+      : block_(block), product_(product), units_(units) {}
 
   /// The longest rows and columns, of either factor, of those that need the least padding.
   std::optional<MatrixAxes> Find() const {
     std::optional<MatrixAxes> best;
-    double best_padding = kMaxPadding;
+    double best_padding = units_.max_padding;
     int64_t best_size = 0;
     for (const bool swapped : {false, true}) {
       const tensor::Expr& rows = (swapped ? product_.b : product_.a).load;
@@ -80,13 +96,12 @@ class AxisFinder {
         if (Kind(depth) != tensor::IterKind::kReduction) continue;
         if (!Mentions(rows, depth) || !Mentions(columns, depth)) continue;
         const int row =
-            Longest(rows, columns, rows_inner == depth ? -1 : rows_inner, WarpInstruction::kRows);
+            Longest(rows, columns, rows_inner == depth ? -1 : rows_inner, units_.rows);
         const int column = Longest(columns, rows, columns_inner == depth ? -1 : columns_inner,
-                                   WarpInstruction::kColumns);
+                                   units_.columns);
         if (row < 0 || column < 0) continue;
-        const double padding = Padding(row, WarpInstruction::kRows) *
-                               Padding(column, WarpInstruction::kColumns) *
-                               Padding(depth, instruction_.depth);
+        const double padding = Padding(row, units_.rows) * Padding(column, units_.columns) *
+                               Padding(depth, units_.depth);
         const int64_t size = Extent(row) * Extent(column) * Extent(depth);
         if (padding > best_padding || (padding == best_padding && size <= best_size)) continue;
         best = MatrixAxes{row, column, depth};
@@ -124,22 +139,23 @@ class AxisFinder {
 
   const tensor::Block& block_;
   const tensor::DotProduct& product_;
-  const WarpInstruction& instruction_;
+  const MatrixUnits& units_;
 };
 
 TileLimits LimitsForWarps(const tensor::Program& program, const tensor::Block& block,
-                          const MatrixAxes& axes, const target::GpuLimits& gpu) {
+                          const MatrixAxes& axes, const MatrixUnits& units,
+                          const target::GpuLimits& gpu) {
   TileLimits limits;
-  limits.lanes = WarpInstruction::kLanes;
-  limits.lane_elements = WarpInstruction::kRowParts * WarpInstruction::kColumnParts;
-  limits.min_threads = WarpInstruction::kLanes;
+  limits.lanes = units.groups ? WarpGroupInstruction::kThreads : WarpInstruction::kLanes;
+  limits.lane_elements = units.rows * units.columns / limits.lanes;
+  limits.min_threads = limits.lanes;
   limits.max_threads = gpu.max_threads;
   limits.max_elements = kMaxWarpAccumulators;
   limits.max_block_elements = gpu.multiprocessor_registers / 2;
   limits.max_shared_bytes = gpu.max_shared_bytes;
   limits.operands = FootprintsOf(program, block);
   for (StagedOperand& operand : limits.operands) {
-    operand.padded = true;
+    operand.padded = !units.groups;
     for (const StagedOperand::Term& term : operand.dimensions.back().terms) {
       operand.along_depth |= static_cast<int>(term.axis) == axes.depth;
     }
@@ -150,7 +166,8 @@ TileLimits LimitsForWarps(const tensor::Program& program, const tensor::Block& b
 /// Loops of a product, by what they become, outermost first.
 struct WarpLoops {
   std::vector<tensor::LoopVar> blocks, warps, matrices, stage_steps, steps;
-  std::vector<tensor::LoopVar> lanes;  ///< of a warp: rows, then columns
+  std::vector<tensor::LoopVar> columns;  ///< matrices next to each other, inside of the others
+  std::vector<tensor::LoopVar> lanes;  ///< of a warp or group: rows, then columns
   std::vector<tensor::LoopVar> parts;  ///< depth, then rows and columns of a thread
 };
 
@@ -160,7 +177,7 @@ class WarpTiler {
       : schedule_(schedule), limits_(limits) {}
 
   Result<WarpLoops> Split(const tensor::Block& block, const std::vector<tensor::LoopVar>& loops,
-                          const MatrixAxes& axes, const WarpInstruction& instruction) {
+                          const MatrixAxes& axes, const MatrixUnits& units) {
     WarpLoops made;
     std::vector<tensor::LoopVar> row, column, depth;
     for (size_t i = 0; i < loops.size(); ++i) {
@@ -169,27 +186,42 @@ class WarpTiler {
       std::vector<tensor::LoopVar>* inner = nullptr;
       if (iter == axes.rows) {
         fixed = {WarpInstruction::kRowParts, WarpInstruction::kLaneRows};
+        if (units.groups) fixed.insert(fixed.begin(), WarpGroupInstruction::kWarps);
         inner = &row;
       } else if (iter == axes.columns) {
         fixed = {WarpInstruction::kLaneColumns, WarpInstruction::kColumnParts};
+        if (units.groups) fixed.insert(fixed.begin(), units.columns / WarpInstruction::kColumns);
         inner = &column;
       } else if (iter == axes.depth) {
-        fixed = {instruction.depth};
+        fixed = {units.instruction};
+        if (units.groups) fixed.insert(fixed.begin(), units.depth / units.instruction);
         inner = &depth;
       }
       const bool spatial = block.iters[i].kind == tensor::IterKind::kSpatial;
       Result<tensor::LoopVar> outer = CutOff(loops[i], fixed, inner);
       if (!outer) return outer.error();
-      if (Status s = Sample(*outer, block.iters[i].extent, fixed, spatial, made); !s) {
+      std::vector<tensor::LoopVar>& matrices = iter == axes.columns ? made.columns : made.matrices;
+      if (Status s = Sample(*outer, block.iters[i].extent, fixed, spatial, made, matrices); !s) {
         return s.error();
       }
     }
-    made.lanes = {row[1], column[0]};
+    if (units.groups) {
+      made.lanes.push_back(TakeFirst(row));
+      made.columns.push_back(TakeFirst(column));
+      made.steps.push_back(TakeFirst(depth));
+    }
+    made.lanes.insert(made.lanes.end(), {row[1], column[0]});
     made.parts = {depth[0], row[0], column[1]};
     return made;
   }
 
  private:
+  static tensor::LoopVar TakeFirst(std::vector<tensor::LoopVar>& loops) {
+    const tensor::LoopVar first = loops.front();
+    loops.erase(loops.begin());
+    return first;
+  }
+
   /// The loop outside of these fixed factors, which become loops of their own.
   Result<tensor::LoopVar> CutOff(tensor::LoopVar loop, const std::vector<int64_t>& fixed,
                                  std::vector<tensor::LoopVar>* inner) {
@@ -203,7 +235,7 @@ class WarpTiler {
   }
 
   Status Sample(tensor::LoopVar loop, int64_t extent, const std::vector<int64_t>& fixed,
-                bool spatial, WarpLoops& made) {
+                bool spatial, WarpLoops& made, std::vector<tensor::LoopVar>& matrices) {
     TiledAxis axis;
     for (const int64_t factor : fixed) axis.unit *= factor;
     axis.step = static_cast<int>(schedule_.trace().instructions().size());
@@ -216,7 +248,7 @@ class WarpTiler {
     if (spatial) {
       made.blocks.push_back((*parts)[0]);
       made.warps.push_back((*parts)[1]);
-      made.matrices.push_back((*parts)[2]);
+      matrices.push_back((*parts)[2]);
     } else {
       made.stage_steps.push_back((*parts)[0]);
       made.steps.push_back((*parts)[1]);
@@ -243,7 +275,7 @@ void InlineProducer(tensor::Schedule& schedule, tensor::BlockVar copy) {
 
 /// Gives the product whole matrices to multiply.
 Status Pad(tensor::Schedule& schedule, tensor::BlockVar block, const MatrixAxes& axes,
-           const WarpInstruction& instruction, MatrixPadding padding) {
+           const MatrixUnits& units, MatrixPadding padding) {
   std::vector<int64_t> extents;
   for (const tensor::Iter& iter : schedule.program().blocks[schedule.Get(block)].iters) {
     extents.push_back(iter.extent);
@@ -253,9 +285,9 @@ Status Pad(tensor::Schedule& schedule, tensor::BlockVar block, const MatrixAxes&
     int64_t& extent = extents[static_cast<size_t>(iter)];
     extent = PaddedExtent(extent, unit, padding);
   };
-  pad(axes.rows, WarpInstruction::kRows);
-  pad(axes.columns, WarpInstruction::kColumns);
-  pad(axes.depth, instruction.depth);
+  pad(axes.rows, units.rows);
+  pad(axes.columns, units.columns);
+  pad(axes.depth, units.depth);
   if (extents == before) return Ok();
   Result<std::vector<tensor::BlockVar>> copies = schedule.PadProduct(block, extents);
   if (!copies) return copies.error();
@@ -264,23 +296,23 @@ Status Pad(tensor::Schedule& schedule, tensor::BlockVar block, const MatrixAxes&
 }
 
 Result<GpuSketch> TileMatrices(GpuSketch sketch, tensor::BlockVar block, const MatrixAxes& axes,
-                               const WarpInstruction& instruction, const target::GpuLimits& gpu,
+                               const MatrixUnits& units, const target::GpuLimits& gpu,
                                MatrixPadding padding) {
   tensor::Schedule& schedule = sketch.schedule;
   Result<tensor::BlockVar> epilogue = EpilogueOf(schedule, block);
   if (!epilogue) return epilogue.error();
-  if (Status s = Pad(schedule, block, axes, instruction, padding); !s) return s.error();
+  if (Status s = Pad(schedule, block, axes, units, padding); !s) return s.error();
   const tensor::Block before = schedule.program().blocks[schedule.Get(block)];
-  TileLimits limits = LimitsForWarps(schedule.program(), before, axes, gpu);
+  TileLimits limits = LimitsForWarps(schedule.program(), before, axes, units, gpu);
   Result<std::vector<tensor::BlockVar>> stages = StageOperands(schedule, block);
   if (!stages) return stages.error();
   Result<std::vector<tensor::LoopVar>> loops = schedule.GetLoops(block);
   if (!loops) return loops.error();
-  Result<WarpLoops> made = WarpTiler(schedule, limits).Split(before, *loops, axes, instruction);
+  Result<WarpLoops> made = WarpTiler(schedule, limits).Split(before, *loops, axes, units);
   if (!made) return made.error();
   std::vector<tensor::LoopVar> order;
   for (const auto* level : {&made->blocks, &made->warps, &made->lanes, &made->stage_steps,
-                            &made->steps, &made->matrices, &made->parts}) {
+                            &made->steps, &made->matrices, &made->columns, &made->parts}) {
     order.insert(order.end(), level->begin(), level->end());
   }
   if (Status s = schedule.Reorder(order); !s) return s.error();
@@ -297,9 +329,67 @@ Result<GpuSketch> TileMatrices(GpuSketch sketch, tensor::BlockVar block, const M
   if (!count) return count.error();
   limits.stages = *std::move(count);
   if (Status s = schedule.Tensorize(made->parts.front()); !s) return s.error();
+  if (units.groups) {
+    if (Status s = schedule.Annotate(block, tensor::kWarpGroups, 1); !s) return s.error();
+  }
   sketch.limits.push_back(std::move(limits));
   return sketch;
 }
+
+/// Panels hold rows as they are: each dimension of the operands is one iterator, in steps of one,
+/// and rows run along the depth where they must.
+bool LieInPanels(const tensor::Program& program, const tensor::Block& block, const MatrixAxes& axes,
+                 const WarpGroupInstruction& instruction) {
+  for (const StagedOperand& operand : FootprintsOf(program, block)) {
+    for (const StagedOperand::Dimension& dimension : operand.dimensions) {
+      int64_t moving = 0;
+      for (const StagedOperand::Term& term : dimension.terms) {
+        if (block.iters[term.axis].extent == 1) continue;
+        ++moving;
+        if (term.stride != 1) return false;
+      }
+      if (moving > 1) return false;
+    }
+    const auto is_depth = [&](const StagedOperand::Term& term) {
+      return static_cast<int>(term.axis) == axes.depth;
+    };
+    if (instruction.along_depth_only &&
+        std::ranges::none_of(operand.dimensions.back().terms, is_depth)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+struct TensorProduct {
+  tensor::DotProduct product;
+  std::string_view a, b;  ///< types of the factors' elements
+};
+
+Result<TensorProduct> ProductOf(const tensor::Block& block) {
+  const std::optional<tensor::DotProduct> product = tensor::MatchDotProduct(block);
+  if (!product) return Error{block.name + " is no sum of products of narrow elements"};
+  if (product->a.condition.defined() || product->b.condition.defined()) {
+    return Error{block.name + " reads padding that is not stored"};
+  }
+  return TensorProduct{*product, tensor::ToString(product->a.dtype()),
+                       tensor::ToString(product->b.dtype())};
+}
+
+/// On a copy, so that the sketch stays what it is where something is refused.
+Status Tile(GpuSketch& sketch, const std::string& name, const MatrixAxes& axes,
+            const MatrixUnits& units, const target::GpuLimits& limits, MatrixPadding padding) {
+  GpuSketch copy = sketch;
+  Result<tensor::BlockVar> variable = copy.schedule.GetBlock(name);
+  if (!variable) return variable.error();
+  Result<GpuSketch> tiled = TileMatrices(std::move(copy), *variable, axes, units, limits, padding);
+  if (!tiled) return tiled.error();
+  sketch = *std::move(tiled);
+  return Ok();
+}
+
+constexpr char kNoInstruction[] = "there is no instruction for these elements";
+constexpr char kTooMuchPadding[] = "too much of what the instruction takes would be padding";
 
 }  // namespace
 
@@ -307,24 +397,38 @@ Status TileForWarps(GpuSketch& sketch, const std::string& name, const target::Gp
                     MatrixPadding padding) {
   const tensor::Program& program = sketch.schedule.program();
   const tensor::Block& block = program.blocks[program.FindBlock(name)];
-  const std::optional<tensor::DotProduct> product = tensor::MatchDotProduct(block);
-  if (!product) return Error{name + " is no sum of products of narrow elements"};
-  if (product->a.condition.defined() || product->b.condition.defined()) {
-    return Error{name + " reads padding that is not stored"};
+  const Result<TensorProduct> found = ProductOf(block);
+  if (!found) return found.error();
+  const WarpInstruction* instruction = target::WarpInstructionFor(limits, found->a, found->b);
+  if (instruction == nullptr) return Error{kNoInstruction};
+  const MatrixUnits units{.depth = instruction->depth, .instruction = instruction->depth};
+  const auto axes = AxisFinder(block, found->product, units).Find();
+  if (!axes) return Error{kTooMuchPadding};
+  return Tile(sketch, name, *axes, units, limits, padding);
+}
+
+Status TileForWarpGroups(GpuSketch& sketch, const std::string& name,
+                         const target::GpuLimits& limits) {
+  const tensor::Program& program = sketch.schedule.program();
+  const tensor::Block& block = program.blocks[program.FindBlock(name)];
+  const Result<TensorProduct> found = ProductOf(block);
+  if (!found) return found.error();
+  const WarpGroupInstruction* instruction =
+      target::WarpGroupInstructionFor(limits, found->a, found->b);
+  if (instruction == nullptr) return Error{kNoInstruction};
+  const int64_t bytes = tensor::ByteSize(found->product.a.dtype());
+  const MatrixUnits units{.rows = WarpGroupInstruction::kRows,
+                          .columns = kGroupColumns,
+                          .depth = target::kPanelRowBytes / bytes,
+                          .instruction = instruction->depth,
+                          .groups = true,
+                          .max_padding = kMaxGroupPadding};
+  const auto axes = AxisFinder(block, found->product, units).Find();
+  if (!axes) return Error{kTooMuchPadding};
+  if (!LieInPanels(program, block, *axes, *instruction)) {
+    return Error{name + " does not read its operands as they lie"};
   }
-  const WarpInstruction* instruction = target::WarpInstructionFor(
-      limits, tensor::ToString(product->a.dtype()), tensor::ToString(product->b.dtype()));
-  if (instruction == nullptr) return Error{"there is no instruction for these elements"};
-  const auto axes = AxisFinder(block, *product, *instruction).Find();
-  if (!axes) return Error{"too much of what the instruction takes would be padding"};
-  GpuSketch copy = sketch;
-  Result<tensor::BlockVar> variable = copy.schedule.GetBlock(name);
-  if (!variable) return variable.error();
-  Result<GpuSketch> tiled =
-      TileMatrices(std::move(copy), *variable, *axes, *instruction, limits, padding);
-  if (!tiled) return tiled.error();
-  sketch = *std::move(tiled);
-  return Ok();
+  return Tile(sketch, name, *axes, units, limits, MatrixPadding::kLeast);
 }
 
 }  // namespace bayloom::sketch

@@ -41,6 +41,16 @@ class AddressBuilder {
   /// The address of the element that lane 0 means, without the index's constant; `base` is known
   /// at the entry. Equal for accesses that are a constant distance apart.
   llvm::Value* RunningPointer(llvm::Value* base, const IndexValue& index, int64_t element_bytes);
+  /// What `emit` makes of the index in lane 0 (an i64), computed where that is known.
+  template <typename Emit>
+  llvm::Value* FunctionOf(IndexValue index, const Emit& emit) {
+    llvm::Value* constant = builder_.getInt64(static_cast<uint64_t>(index.constant));
+    if (index.terms.empty()) return emit(constant);
+    index.constant = 0;
+    llvm::Value* running = Scalar(index);
+    return Insert(place_of_.at(Ordered(index).back().value),
+                  [&] { return emit(builder_.CreateAdd(running, constant)); });
+  }
   /// pointer + bytes.
   llvm::Value* OffsetPointer(llvm::Value* pointer, int64_t bytes);
 

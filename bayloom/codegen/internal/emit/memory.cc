@@ -84,6 +84,10 @@ llvm::Value* MemoryEmitter::MakeBase(tensor::BufferId buffer) {
   return nullptr;
 }
 
+int64_t MemoryEmitter::ElementBytes(tensor::BufferId buffer) const {
+  return tensor::ByteSize(program_.buffers[buffer].dtype);
+}
+
 llvm::Value* MemoryEmitter::Base(tensor::BufferId buffer) {
   llvm::Value*& base = bases_[buffer];
   if (!base) base = addresses_.AtEntry([&] { return MakeBase(buffer); });
@@ -262,7 +266,7 @@ llvm::Value* MemoryEmitter::LoadBits(tensor::BufferId buffer, const IndexValue& 
 }
 
 llvm::Value* MemoryEmitter::AddressOf(tensor::BufferId buffer, const IndexValue& index) {
-  const int64_t bytes = tensor::ByteSize(program_.buffers[buffer].dtype);
+  const int64_t bytes = ElementBytes(buffer);
   return addresses_.OffsetPointer(addresses_.RunningPointer(Base(buffer), index, bytes),
                                   index.constant * bytes);
 }

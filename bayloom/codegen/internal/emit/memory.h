@@ -59,8 +59,9 @@ class MemoryEmitter {
   /// Stores a register value, a scalar meaning the same in all lanes.
   void Store(tensor::BufferId buffer, const IndexValue& index, Chunk chunk, llvm::Value* value);
 
-  /// Of the element at `index` in lane 0, for instructions that read memory themselves.
-  llvm::Value* AddressOf(tensor::BufferId buffer, const IndexValue& index);
+  /// Of the element at `index` in lane 0, for stores and instructions that access memory
+  /// themselves.
+  virtual llvm::Value* AddressOf(tensor::BufferId buffer, const IndexValue& index);
 
   /// What elements of so many bytes at `index` are aligned to.
   static llvm::Align AlignmentOf(const IndexValue& index, int64_t element_bytes);
@@ -85,6 +86,9 @@ class MemoryEmitter {
                             int64_t /*bytes*/, llvm::Value* /*guard*/, bool /*is_write*/) {}
 
   IrBuilder& builder() const { return builder_; }
+  AddressBuilder& addresses() const { return addresses_; }
+  llvm::Value* Base(tensor::BufferId buffer);
+  int64_t ElementBytes(tensor::BufferId buffer) const;
 
  private:
   /// What is read at one place.
@@ -105,7 +109,6 @@ class MemoryEmitter {
   llvm::Value* LoadPieces(const Piece& piece, const IndexValue& index, llvm::Value* dynamic,
                           Chunk chunk, llvm::Value* guard);
   LoadKey KeyOf(tensor::BufferId buffer, const IndexValue& index, Chunk chunk, int count);
-  llvm::Value* Base(tensor::BufferId buffer);
   llvm::Value* LoadScalar(const Piece& piece, llvm::Value* pointer, llvm::Align align,
                           llvm::Value* guard);
   llvm::Value* LoadVector(const Piece& piece, llvm::Value* pointer, llvm::Align align, Chunk chunk,

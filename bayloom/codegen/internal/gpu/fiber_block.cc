@@ -11,6 +11,7 @@
 #include <boost/context/detail/fcontext.hpp>
 #include <cstring>
 #include <deque>
+#include <iterator>
 #include <new>
 #include <numeric>
 #include <span>
@@ -47,6 +48,8 @@ struct FiberBlock::Thread : StandInCalls {
   uint32_t bits = 0;       ///< of a shuffle
   const void* row = nullptr;
   uint32_t* registers = nullptr;
+  const StandInPanelPart* parts = nullptr;  ///< of a group's product
+  uint32_t columns = 0;
   std::vector<Copy> begun;               ///< since the last group
   std::deque<std::vector<Copy>> groups;  ///< not waited for, oldest first
   StandInKernel kernel = nullptr;
@@ -93,7 +96,7 @@ std::optional<std::string> FiberBlock::Run(StandInKernel kernel, void* const* po
   Start(kernel, pointers, shared, block);
   do {
     RunReadyThreads();
-  } while (!fault_ && (FinishWarps() || FinishBarrier()));
+  } while (!fault_ && (FinishWarps() || FinishGroups() || FinishBarrier()));
   return fault_;
 }
 
@@ -107,6 +110,7 @@ void FiberBlock::Start(StandInKernel kernel, void* const* pointers, void* shared
     thread.shuffle = OnShuffle;
     thread.load_matrices = OnLoadMatrices;
     thread.multiply = OnMultiply;
+    thread.multiply_in_group = OnMultiplyInGroup;
     thread.access = OnAccess;
     thread.copy = OnCopy;
     thread.commit = OnCommit;
@@ -166,6 +170,28 @@ void FiberBlock::OnMultiply(StandInCalls* self, uint32_t type, uint32_t* registe
   auto& thread = *static_cast<Thread*>(self);
   thread.registers = registers;
   thread.Join(Together::kMultiply, type);
+}
+
+/// Each thread checks its share of what all of them read.
+void FiberBlock::OnMultiplyInGroup(StandInCalls* self, uint32_t type,
+                                   const StandInPanelPart* parts, uint32_t columns,
+                                   uint32_t* registers) {
+  auto& thread = *static_cast<Thread*>(self);
+  const uint32_t lines[] = {target::WarpGroupInstruction::kRows, columns};
+  for (size_t side = 0; side < std::size(lines); ++side) {
+    for (size_t piece = static_cast<size_t>(thread.number) % kGroupSize; piece < 2 * lines[side];
+         piece += kGroupSize) {
+      StopAt(thread, thread.block->checker_->Check(
+                         static_cast<int>(parts[side].buffer),
+                         PanelPiece(parts[side], static_cast<int>(piece)),
+                         target::kSwizzledPieceBytes, false, thread.accessor()));
+    }
+  }
+  thread.parts = parts;
+  thread.columns = columns;
+  thread.registers = registers;
+  thread.parameter = type;
+  Wait(thread, State::kInGroup);
 }
 
 void FiberBlock::OnAccess(StandInCalls* self, uint32_t buffer, const void* pointer, uint32_t bytes,
@@ -257,22 +283,45 @@ bool FiberBlock::FinishWarps() {
   return any && !fault_;
 }
 
-bool FiberBlock::FinishWarp(std::span<Thread> warp) {
-  const auto waits = [](const Thread& thread) { return thread.state == State::kInWarp; };
-  const auto first = std::ranges::find_if(warp, waits);
-  if (first == warp.end()) return false;
-  const auto elsewhere = std::ranges::find_if(warp, [&](const Thread& thread) {
+bool FiberBlock::HaveCome(std::span<Thread> threads, size_t count, State state, const char* what) {
+  const auto waits = [&](const Thread& thread) { return thread.state == state; };
+  const auto first = std::ranges::find_if(threads, waits);
+  if (first == threads.end()) return false;
+  const auto elsewhere = std::ranges::find_if(threads, [&](const Thread& thread) {
     return !waits(thread) || thread.together != first->together ||
-           thread.parameter != first->parameter;
+           thread.parameter != first->parameter || thread.columns != first->columns;
   });
-  if (elsewhere != warp.end() || warp.size() < kWarpSize) {
-    const int missing =
-        elsewhere != warp.end() ? elsewhere->number : static_cast<int>(threads_.size());
-    fault_ = fmt::format("{}: in block {}, thread {} does not take part in its warp's",
-                         first->together == Together::kShuffle ? "shuffle" : "matrices", block_,
-                         missing);
-    return false;
+  if (elsewhere == threads.end() && threads.size() == count) return true;
+  const int missing =
+      elsewhere != threads.end() ? elsewhere->number : static_cast<int>(threads_.size());
+  const bool is_shuffle = state == State::kInWarp && first->together == Together::kShuffle;
+  fault_ = fmt::format("{}: in block {}, thread {} does not take part in its {}'s",
+                       is_shuffle ? "shuffle" : "matrices", block_, missing, what);
+  return false;
+}
+
+bool FiberBlock::FinishGroups() {
+  bool any = false;
+  const std::span<Thread> all(threads_);
+  for (size_t begin = 0; begin < all.size() && !fault_; begin += kGroupSize) {
+    any |= FinishGroup(all.subspan(begin, std::min(kGroupSize, all.size() - begin)));
   }
+  return any && !fault_;
+}
+
+bool FiberBlock::FinishGroup(std::span<Thread> group) {
+  if (!HaveCome(group, kGroupSize, State::kInGroup, "group of warps")) return false;
+  OfGroup<uint32_t*> sums;
+  for (size_t i = 0; i < kGroupSize; ++i) sums[i] = group[i].registers;
+  MultiplyPanels(static_cast<tensor::DType>(group[0].parameter), group[0].parts,
+                 static_cast<int>(group[0].columns), sums);
+  for (Thread& thread : group) thread.state = State::kReady;
+  return true;
+}
+
+bool FiberBlock::FinishWarp(std::span<Thread> warp) {
+  if (!HaveCome(warp, kWarpSize, State::kInWarp, "warp")) return false;
+  const Thread* const first = &warp.front();
   std::array<uint32_t*, kWarpSize> registers;
   std::array<const void*, kWarpSize> rows;
   std::array<uint32_t, kWarpSize> bits;

@@ -18,7 +18,8 @@ namespace bayloom::codegen {
 
 /// Runs blocks of threads on this processor, one after the other. Each thread is a fiber that runs
 /// until it waits for others: at a barrier for all threads of the block, in a shuffle and in
-/// products of matrices for those of its warp. Asynchronous copies are carried out as late as may
+/// products of matrices for those of its warp or group of
+/// four warps. Asynchronous copies are carried out as late as may
 /// be, when a thread waits for them; until then what they will overwrite is full of NaNs.
 ///
 /// Fibers are switched by Boost.Context's lower interface, which needs nothing of the code that
@@ -39,16 +40,18 @@ class FiberBlock {
  private:
   struct Copy;
   struct Thread;
-  enum class State : uint8_t { kReady, kAtBarrier, kInWarp, kDone };
+  enum class State : uint8_t { kReady, kAtBarrier, kInWarp, kInGroup, kDone };
   /// What the threads of a warp do together: all the same, with the same parameters.
   enum class Together : uint8_t { kShuffle, kLoadMatrices, kMultiply };
-  static constexpr size_t kWarpSize = 32;
+  static constexpr size_t kWarpSize = 32, kGroupSize = 128;
 
   static void OnBarrier(StandInCalls* self);
   static uint32_t OnShuffle(StandInCalls* self, uint32_t bits, uint32_t lanes);
   static void OnLoadMatrices(StandInCalls* self, uint32_t buffer, const void* row, uint32_t count,
                              uint32_t transposed, uint32_t* registers);
   static void OnMultiply(StandInCalls* self, uint32_t type, uint32_t* registers);
+  static void OnMultiplyInGroup(StandInCalls* self, uint32_t type, const StandInPanelPart* parts,
+                                uint32_t columns, uint32_t* registers);
   static void OnAccess(StandInCalls* self, uint32_t buffer, const void* pointer, uint32_t bytes,
                        uint32_t is_write);
   static void OnCopy(StandInCalls* self, uint32_t to_buffer, void* to, uint32_t from_buffer,
@@ -67,6 +70,12 @@ class FiberBlock {
   /// none.
   bool FinishWarps();
   bool FinishWarp(std::span<Thread> warp);
+  /// The same for groups of warps.
+  bool FinishGroups();
+  bool FinishGroup(std::span<Thread> group);
+  /// Finds out whether all of these threads, so many of them, wait in a state for the same; says so
+  /// in words if only some do.
+  bool HaveCome(std::span<Thread> threads, size_t count, State state, const char* what);
   /// Lets all go on if all are at the barrier. False at the end.
   bool FinishBarrier();
 

@@ -19,12 +19,17 @@ class GpuMemoryEmitter final : public MemoryEmitter {
         machine_(machine),
         workspace_(workspace) {}
 
+  /// Of what lies in panels, 16 bytes stay together.
+  llvm::Value* AddressOf(tensor::BufferId buffer, const IndexValue& index) override;
+
  protected:
   llvm::Value* MakeBase(tensor::BufferId buffer) override;
   void BeforeAccess(tensor::BufferId buffer, llvm::Value* pointer, int64_t bytes,
                     llvm::Value* guard, bool is_write) override;
 
  private:
+  llvm::Value* PlaceInPanels(tensor::BufferId buffer, llvm::Value* element);
+
   const GpuPlan& plan_;
   Machine& machine_;
   int workspace_;  ///< number of the kernel's argument

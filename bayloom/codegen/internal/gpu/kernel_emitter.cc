@@ -98,7 +98,10 @@ void KernelEmitter::EmitGrid() {
 // --- What threads do together --------------------------------------------------------------------
 
 void KernelEmitter::EmitNodes(const std::vector<tensor::NodeRef>& nodes, const Team& team) {
-  for (tensor::NodeRef node : nodes) EmitNode(node, team);
+  for (tensor::NodeRef node : nodes) {
+    EmitNode(node, team);
+    FinishGroupProducts();
+  }
 }
 
 void KernelEmitter::EmitNode(tensor::NodeRef node, const Team& team) {
@@ -270,6 +273,7 @@ llvm::Value* KernelEmitter::CombineWarps(const tensor::Block& block, llvm::Value
 }
 
 void KernelEmitter::Barrier() {
+  if (!plan_.group_products.empty()) machine_.ShareWithGroups(builder_);
   machine_.Barrier(builder_);
   memory_.ForgetLoads();
   matrices_.clear();
@@ -286,6 +290,10 @@ void KernelEmitter::EmitTree(tensor::NodeRef node) {
   if (const auto product = plan_.warp_products.find(node.id);
       product != plan_.warp_products.end()) {
     return EmitWarpProduct(product->second);
+  }
+  if (const auto product = plan_.group_products.find(node.id);
+      product != plan_.group_products.end()) {
+    return EmitGroupProduct(product->second);
   }
   const bool unroll = plan_.unrolled.contains(node.id);
   const auto vector = plan_.vector_loops.find(node.id);

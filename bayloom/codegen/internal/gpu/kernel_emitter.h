@@ -72,6 +72,11 @@ class KernelEmitter {
   // What a warp does together.
   /// A tensorized loop, by the instruction for matrices.
   void EmitWarpProduct(const WarpProduct& product);
+  /// Loops over columns and a tensorized loop, by the instruction of a group of warps. The sums are
+  /// not known until FinishGroupProducts.
+  void EmitGroupProduct(const WarpGroupProduct& product);
+  Machine::PanelPart PanelPartOf(const WarpGroupProduct::Factor& factor);
+  void FinishGroupProducts();
   /// The registers of a factor's matrices at this place, loaded once in straight code.
   const std::vector<llvm::Value*>& LoadFactor(const WarpFactor& factor, int matrices);
   std::vector<llvm::Value*> LoadRows(const WarpProduct& product);
@@ -110,6 +115,12 @@ class KernelEmitter {
       matrices_;
   std::map<std::pair<int, int>, llvm::Value*> lanes_;  ///< bits of the thread's number
   llvm::Value* row_and_half_ = nullptr;                ///< of them, bits 0 to 2 and 4
+  /// Sums that a group of warps is adding to.
+  struct PendingSum {
+    tensor::BufferId buffer;
+    IndexValue place;  ///< constant
+  };
+  std::vector<PendingSum> pending_;
   /// The reduction whose share is being emitted, and this thread's result.
   tensor::BlockId shared_block_ = -1;
   llvm::AllocaInst* partial_ = nullptr;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bayloom/codegen/internal/emit/types.h"
+#include "bayloom/target/warp_group_instruction.h"
 #include "bayloom/target/warp_instruction.h"
 
 namespace bayloom::codegen {
@@ -28,6 +29,14 @@ class Machine {
   struct Place {
     int buffer;
     llvm::Value* pointer;
+  };
+
+  /// What a group of warps reads of an operand in panels (target/warp_group_instruction.h): where
+  /// the first element is, and from there to the same place of the next panel.
+  struct PanelPart {
+    Place first;
+    int64_t panel_bytes;
+    bool along_depth;  ///< rows of the panels run
   };
 
   virtual ~Machine() = default;
@@ -68,6 +77,20 @@ class Machine {
                                              const std::vector<llvm::Value*>& rows,
                                              const std::vector<llvm::Value*>& columns,
                                              const std::vector<llvm::Value*>& sums) = 0;
+  /// What threads wrote into shared memory before the next barrier can be read by groups of warps
+  /// behind it.
+  virtual void ShareWithGroups(IrBuilder& builder) = 0;
+  /// Before the first product of a group, and before those behind WaitForGroup.
+  virtual void BeginGroup(IrBuilder& builder) = 0;
+  /// All threads of a group of warps multiply; each has the sums of the first 8 columns, in the
+  /// order of PTX (mma.sync), then of the next. What is returned must not be used, other than as
+  /// sums of further products, before WaitForGroup.
+  virtual std::vector<llvm::Value*> MultiplyInGroup(
+      IrBuilder& builder, const target::WarpGroupInstruction& instruction, const PanelPart& rows,
+      const PanelPart& columns, const std::vector<llvm::Value*>& sums) = 0;
+  /// Waits for the group's products; returns the sums that they are added to.
+  virtual std::vector<llvm::Value*> WaitForGroup(IrBuilder& builder,
+                                                 const std::vector<llvm::Value*>& sums) = 0;
   /// `bytes` from a pointer into the buffer on are about to be read or written, where `guard` (i1,
   /// null for true) holds. A number that no buffer has means the memory that reductions between
   /// warps use.

@@ -65,7 +65,7 @@ llvm::Value* NvptxMachine::SharedMemory(IrBuilder& b) {
       new llvm::GlobalVariable(module, llvm::ArrayType::get(b.getInt8Ty(), 0), /*isConstant=*/false,
                                llvm::GlobalValue::ExternalLinkage, nullptr, kSharedName, nullptr,
                                llvm::GlobalValue::NotThreadLocal, kSharedMemory);
-  shared->setAlignment(llvm::Align(static_cast<uint64_t>(kBufferAlignment)));
+  shared->setAlignment(llvm::Align(static_cast<uint64_t>(target::kPanelAlignment)));
   return shared;
 }
 

@@ -29,6 +29,14 @@ class NvptxMachine final : public Machine {
                                      const std::vector<llvm::Value*>& rows,
                                      const std::vector<llvm::Value*>& columns,
                                      const std::vector<llvm::Value*>& sums) override;
+  void ShareWithGroups(IrBuilder& builder) override;
+  void BeginGroup(IrBuilder& builder) override;
+  std::vector<llvm::Value*> MultiplyInGroup(IrBuilder& builder,
+                                            const target::WarpGroupInstruction& instruction,
+                                            const PanelPart& rows, const PanelPart& columns,
+                                            const std::vector<llvm::Value*>& sums) override;
+  std::vector<llvm::Value*> WaitForGroup(IrBuilder& builder,
+                                         const std::vector<llvm::Value*>& sums) override;
   void BeforeAccess(IrBuilder&, int, llvm::Value*, int64_t, llvm::Value*, bool) override {}
 
  private:

@@ -57,6 +57,7 @@ void KernelEmitter::EmitPipeline(tensor::LoopId loop, const Pipeline& pipeline, 
       if (!copies) EmitNode(child, team);
     }
     if (!copies_first) copy();
+    FinishGroupProducts();
     slot->addIncoming(Turn(slot, ahead, 0, 1), builder_.GetInsertBlock());
   });
   Forget(program_.loops[loop].digits);

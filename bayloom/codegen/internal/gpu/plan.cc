@@ -73,6 +73,7 @@ class GpuPlanner {
     }
     PlanVectors();
     PlanPipelines(program_, plan_);
+    PlanWarpGroupProducts(program_, limits_, plan_);
     PlanWarpProducts(program_, limits_, plan_);
     PlaceSharedMemory();
     if (Status s = PlanGpuUnrolling(program_, plan_); !s) return s.error();
@@ -255,17 +256,17 @@ class GpuPlanner {
     return Ok();
   }
 
-  /// Rows of matrices that warps read.
+  /// Rows of matrices that warps read; groups of warps read panels.
   void PadRows(const tensor::Buffer& buffer, BufferPlace& place) const {
     std::vector<int64_t>& shape = place.allocation->shape;
     const auto id = static_cast<tensor::BufferId>(&buffer - program_.buffers.data());
     if (buffer.scope != tensor::StorageScope::kShared || !buffer.layout.empty() || shape.empty()) {
       return;
     }
-    const std::optional<bool> along_depth = tensor::MatrixRowsRunAlongDepth(program_, id);
-    if (!along_depth) return;
+    const std::optional<tensor::MatrixStage> stage = tensor::MatrixStageOf(program_, id);
+    if (!stage || stage->for_groups) return;
     const int64_t bytes = tensor::ByteSize(buffer.dtype);
-    shape.back() = target::PaddedRowBytes(shape.back() * bytes, bytes, *along_depth) / bytes;
+    shape.back() = target::PaddedRowBytes(shape.back() * bytes, bytes, stage->along_depth) / bytes;
   }
 
   void PlaceSharedMemory() {
@@ -274,6 +275,7 @@ class GpuPlanner {
       const BufferPlace& buffer = plan_.memory.buffers[i];
       if (place.memory != GpuMemory::kShared || !buffer.allocation) continue;
       int64_t& part = KernelAround(buffer.allocation->scope).shared_bytes;
+      if (place.panels.rows > 0) part = RoundUp(part, target::kPanelAlignment);
       place.position = part;
       part += place.slots * place.slot_bytes;
     }

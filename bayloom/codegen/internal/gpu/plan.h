@@ -11,6 +11,7 @@
 #include "bayloom/codegen/internal/emit/memory_plan.h"
 #include "bayloom/codegen/internal/emit/vector_plan.h"
 #include "bayloom/target/gpu_limits.h"
+#include "bayloom/target/warp_group_instruction.h"
 #include "bayloom/target/warp_instruction.h"
 #include "bayloom/tensor/async_copy.h"
 
@@ -24,11 +25,22 @@ enum class GpuMemory : uint8_t {
   kThread,     ///< of one thread: registers, if all indices are constants in the end
 };
 
+/// How a buffer in shared memory is divided into panels that groups of warps read
+/// (target/warp_group_instruction.h): an element's row and its place in the row name panel, row and
+/// place in the panel.
+struct Panels {
+  int64_t rows = 0;       ///< of the buffer and of each panel; 0: rows lie one after the other
+  int64_t row_bytes = 0;  ///< of the buffer's rows
+
+  int64_t bytes() const { return rows * target::kPanelRowBytes; }  ///< of each
+};
+
 struct GpuPlace {
   GpuMemory memory = GpuMemory::kThread;
   int64_t position = 0;  ///< number of the parameter, or byte offset
   int slots = 1;         ///< of a ring (Pipeline), one after the other
   int64_t slot_bytes = 0;
+  Panels panels = {};
 };
 
 /// A number for a node of the loop tree.
@@ -100,6 +112,25 @@ struct WarpProduct {
   WarpFactor rows, columns;
 };
 
+/// Loops over columns and a tensorized loop inside of them, all of which one instruction of a group
+/// of warps does (target/warp_group_instruction.h).
+///
+/// In the loop program each thread computes its own sums, as in a WarpProduct for each 8 columns;
+/// the loops over threads count, slowest first, groups, warps of a group, lane_row and lane_column.
+struct WarpGroupProduct {
+  struct Factor {
+    tensor::BufferId buffer = -1;
+    tensor::Affine index;
+    bool along_depth = false;  ///< rows of the panels run
+  };
+  const target::WarpGroupInstruction* instruction = nullptr;
+  tensor::BlockId block = -1;
+  std::vector<tensor::DigitId> matrices;  ///< of 8 columns, slowest first
+  tensor::DigitId row_part = -1, column_part = -1;
+  std::vector<tensor::DigitId> inside;  ///< all that the instruction runs over
+  Factor rows, columns;
+};
+
 /// Everything that is decided about a program's kernels before any is emitted.
 struct GpuPlan {
   MemoryPlan memory;             ///< allocations; where they are is in `places`
@@ -111,9 +142,14 @@ struct GpuPlan {
   std::map<tensor::LoopId, Pipeline> pipelines;
   std::map<tensor::BlockId, tensor::AsyncCopy> async_copies;  ///< of the pipelines
   std::map<tensor::LoopId, WarpProduct> warp_products;
+  std::map<tensor::LoopId, WarpGroupProduct> group_products;  ///< by their outermost loop
   std::vector<KernelPlan> kernels;
   int64_t workspace_bytes = 0;
 
+  /// Instructions for matrices do all of the loop.
+  bool IsProduct(tensor::LoopId loop) const {
+    return warp_products.contains(loop) || group_products.contains(loop);
+  }
   /// Threads that share a reduction loop.
   int ReducingThreads(const tensor::Program& program, tensor::LoopId loop) const;
 };
@@ -133,6 +169,12 @@ void PlanPipelines(const tensor::Program& program, GpuPlan& plan);
 /// are not arranged so, or have operands elsewhere than in shared memory, stay loops.
 void PlanWarpProducts(const tensor::Program& program, const target::GpuLimits& limits,
                       GpuPlan& plan);
+
+/// Decides which products groups of warps compute together (GpuPlan::group_products): those whose
+/// schedule wants it (tensor::kWarpGroups), whose operands can lie in panels. Others stay loops, of
+/// which PlanWarpProducts may make something.
+void PlanWarpGroupProducts(const tensor::Program& program, const target::GpuLimits& limits,
+                           GpuPlan& plan);
 
 /// Decides where threads have to wait for each other (KernelPlan::barriers), from all the rest.
 void PlanBarriers(const tensor::Program& program, const GpuPlan& plan, KernelPlan& kernel);

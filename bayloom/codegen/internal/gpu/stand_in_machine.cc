@@ -19,6 +19,25 @@ enum StandInArgument : unsigned {
 /// Where 32 bits number `index` begin.
 llvm::Value* Word(IrBuilder& b, size_t index) { return b.getInt64(index * sizeof(uint32_t)); }
 
+void StoreWords(IrBuilder& b, llvm::Value* to, const std::vector<llvm::Value*>& words) {
+  for (size_t i = 0; i < words.size(); ++i) {
+    b.CreateStore(words[i], b.CreatePtrAdd(to, Word(b, i)));
+  }
+}
+
+std::vector<llvm::Value*> LoadFloats(IrBuilder& b, llvm::Value* from, size_t first, size_t count) {
+  std::vector<llvm::Value*> floats;
+  for (size_t i = first; i < first + count; ++i) {
+    floats.push_back(b.CreateLoad(b.getFloatTy(), b.CreatePtrAdd(from, Word(b, i))));
+  }
+  return floats;
+}
+
+/// Of a type of elements.
+llvm::Value* NumberOf(IrBuilder& b, std::string_view type) {
+  return b.getInt32(static_cast<uint32_t>(*tensor::ParseDType(type)));
+}
+
 }  // namespace
 
 llvm::Function* StandInMachine::BeginKernel(llvm::Module& module, const std::string& symbol,
@@ -97,16 +116,34 @@ std::vector<llvm::Value*> StandInMachine::Multiply(IrBuilder& b,
   const size_t first_sum = all.size();
   all.insert(all.end(), sums.begin(), sums.end());
   llvm::Value* registers = Registers(b, all.size());
-  for (size_t i = 0; i < all.size(); ++i) {
-    b.CreateStore(all[i], b.CreatePtrAdd(registers, Word(b, i)));
-  }
+  StoreWords(b, registers, all);
   Call(b, offsetof(StandInCalls, multiply), b.getVoidTy(),
-       {b.getInt32(static_cast<uint32_t>(*tensor::ParseDType(instruction.type))), registers});
-  std::vector<llvm::Value*> results;
-  for (size_t i = first_sum; i < all.size(); ++i) {
-    results.push_back(b.CreateLoad(b.getFloatTy(), b.CreatePtrAdd(registers, Word(b, i))));
+       {NumberOf(b, instruction.type), registers});
+  return LoadFloats(b, registers, first_sum, sums.size());
+}
+
+std::vector<llvm::Value*> StandInMachine::MultiplyInGroup(
+    IrBuilder& b, const target::WarpGroupInstruction& instruction, const PanelPart& rows,
+    const PanelPart& columns, const std::vector<llvm::Value*>& sums) {
+  constexpr size_t kWords = sizeof(StandInPanelPart) / sizeof(uint32_t);
+  llvm::Value* parts = Registers(b, 2 * kWords);
+  size_t word = 0;
+  for (const PanelPart* part : {&rows, &columns}) {
+    b.CreateAlignedStore(part->first.pointer, b.CreatePtrAdd(parts, Word(b, word)),
+                         llvm::Align(sizeof(uint32_t)));
+    const size_t behind = word + offsetof(StandInPanelPart, buffer) / sizeof(uint32_t);
+    StoreWords(b, b.CreatePtrAdd(parts, Word(b, behind)),
+               {b.getInt32(static_cast<uint32_t>(part->first.buffer)),
+                b.getInt32(static_cast<uint32_t>(part->panel_bytes)),
+                b.getInt32(part->along_depth)});
+    word += kWords;
   }
-  return results;
+  llvm::Value* registers = Registers(b, sums.size());
+  StoreWords(b, registers, sums);
+  Call(b, offsetof(StandInCalls, multiply_in_group), b.getVoidTy(),
+       {NumberOf(b, instruction.type), parts, b.getInt32(static_cast<uint32_t>(2 * sums.size())),
+        registers});
+  return LoadFloats(b, registers, 0, sums.size());
 }
 
 void StandInMachine::BeforeAccess(IrBuilder& b, int buffer, llvm::Value* pointer, int64_t bytes,

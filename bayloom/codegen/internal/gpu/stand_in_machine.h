@@ -9,6 +9,14 @@ namespace bayloom::codegen {
 
 /// What a kernel for the stand-in (gpu/stand_in.h) calls, found at the address it is given as
 /// context. Each function gets that address.
+/// Machine::PanelPart.
+struct StandInPanelPart {
+  const void* first;
+  uint32_t buffer;
+  uint32_t panel_bytes;
+  uint32_t along_depth;
+};
+
 struct StandInCalls {
   void (*barrier)(StandInCalls* self);
   uint32_t (*shuffle)(StandInCalls* self, uint32_t bits, uint32_t lanes);
@@ -25,6 +33,10 @@ struct StandInCalls {
   /// `registers`: those of rows, then those of columns, then the bits of the sums, which the
   /// results replace. Elements are of the type with this number (tensor::DType).
   void (*multiply)(StandInCalls* self, uint32_t type, uint32_t* registers);
+  /// By a group of warps: `parts` are rows and columns, `registers` the bits of the sums of so many
+  /// columns.
+  void (*multiply_in_group)(StandInCalls* self, uint32_t type, const StandInPanelPart* parts,
+                            uint32_t columns, uint32_t* registers);
 };
 
 /// One thread of a kernel.
@@ -52,6 +64,16 @@ class StandInMachine : public Machine {
                                      const std::vector<llvm::Value*>& rows,
                                      const std::vector<llvm::Value*>& columns,
                                      const std::vector<llvm::Value*>& sums) override;
+  void ShareWithGroups(IrBuilder&) override {}
+  void BeginGroup(IrBuilder&) override {}
+  std::vector<llvm::Value*> MultiplyInGroup(IrBuilder& builder,
+                                            const target::WarpGroupInstruction& instruction,
+                                            const PanelPart& rows, const PanelPart& columns,
+                                            const std::vector<llvm::Value*>& sums) override;
+  std::vector<llvm::Value*> WaitForGroup(IrBuilder&,
+                                         const std::vector<llvm::Value*>& sums) override {
+    return sums;
+  }
   void BeforeAccess(IrBuilder& builder, int buffer, llvm::Value* pointer, int64_t bytes,
                     llvm::Value* guard, bool is_write) override;
 

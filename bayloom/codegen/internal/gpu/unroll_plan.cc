@@ -96,7 +96,7 @@ class GpuUnroller {
   /// No loop is left below.
   bool IsStraight(NodeRef node) const {
     return std::ranges::all_of(program_.BodyOf(node), [&](NodeRef child) {
-      return !child.is_loop() || plan_.warp_products.contains(child.id) ||
+      return !child.is_loop() || plan_.IsProduct(child.id) ||
              ((plan_.unrolled.contains(child.id) || plan_.vector_loops.contains(child.id)) &&
               IsStraight(child));
     });
@@ -106,7 +106,7 @@ class GpuUnroller {
   int64_t Instances(NodeRef node) const {
     int64_t sum = 0;
     for (NodeRef child : program_.BodyOf(node)) {
-      if (!child.is_loop() || plan_.warp_products.contains(child.id)) {
+      if (!child.is_loop() || plan_.IsProduct(child.id)) {
         ++sum;
         continue;
       }

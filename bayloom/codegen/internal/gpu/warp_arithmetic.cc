@@ -20,12 +20,20 @@ constexpr uint32_t kTFloat32Bits = ~uint32_t{0x1fff};
 
 /// One of the elements in a register.
 float ElementOf(const uint32_t& bits, int number, tensor::DType dtype) {
-  if (dtype == tensor::DType::kTFloat32) return std::bit_cast<float>(bits & kTFloat32Bits);
   const auto* bytes = reinterpret_cast<const std::byte*>(&bits);
-  return static_cast<float>(tensor::LoadFloat(dtype, bytes + kHalf * static_cast<size_t>(number)));
+  return OperandAt(bytes + kHalf * static_cast<size_t>(number), dtype);
 }
 
 }  // namespace
+
+float OperandAt(const std::byte* element, tensor::DType dtype) {
+  if (dtype != tensor::DType::kTFloat32) {
+    return static_cast<float>(tensor::LoadFloat(dtype, element));
+  }
+  uint32_t bits;
+  std::memcpy(&bits, element, sizeof(bits));
+  return std::bit_cast<float>(bits & kTFloat32Bits);
+}
 
 void LoadMatrices(const OfWarp<const void*>& rows, uint32_t matrices, bool transposed,
                   const OfWarp<uint32_t*>& registers) {

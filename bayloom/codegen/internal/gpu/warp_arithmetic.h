@@ -4,8 +4,11 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
+#include "bayloom/codegen/internal/gpu/stand_in_machine.h"
+#include "bayloom/target/warp_group_instruction.h"
 #include "bayloom/tensor/dtype.h"
 
 namespace bayloom::codegen {
@@ -16,6 +19,9 @@ namespace bayloom::codegen {
 
 inline constexpr int kMatrixRows = 8;  ///< of a matrix that ldmatrix loads, of 8 columns of 16 bits
 inline constexpr int kMatrixRowBytes = 16;
+
+/// An operand's element as tensor cores take it: of tf32 they do not look at the lower 13 bits.
+float OperandAt(const std::byte* element, tensor::DType dtype);
 
 template <typename T>
 using OfWarp = std::array<T, 32>;
@@ -29,5 +35,17 @@ void LoadMatrices(const OfWarp<const void*>& rows, uint32_t matrices, bool trans
 /// * columns (4 and 5), whose elements are bfloat16, float16, or tf32. Of the latter the lower 13
 /// bits are not looked at.
 void MultiplyMatrices(tensor::DType dtype, const OfWarp<uint32_t*>& registers);
+
+template <typename T>
+using OfGroup = std::array<T, target::WarpGroupInstruction::kThreads>;
+
+/// Where 16 bytes of what a group of warps reads of an operand lie, of `lines` rows or columns:
+/// number `piece` of 2 * lines. Along the depth: two of each line; else one of each step of the
+/// depth, for 8 lines, and so on.
+const std::byte* PanelPiece(const StandInPanelPart& part, int piece);
+
+/// wgmma.mma_async: the sums (float32) of all 128 threads become sums + rows * columns.
+void MultiplyPanels(tensor::DType dtype, const StandInPanelPart* parts, int columns,
+                    const OfGroup<uint32_t*>& sums);
 
 }  // namespace bayloom::codegen

@@ -52,7 +52,7 @@ class WarpPlanner {
   /// Through loops that a thread runs by itself.
   void Visit(NodeRef node, const WarpProduct& lanes) {
     for (const NodeRef child : program_.BodyOf(node)) {
-      if (!child.is_loop()) continue;
+      if (!child.is_loop() || plan_.IsProduct(child.id)) continue;
       const LoopKind kind = program_.loops[child.id].kind;
       if (kind == LoopKind::kTensorized) {
         WarpProduct product = lanes;

@@ -52,6 +52,12 @@ enum class MatrixPadding : uint8_t {
 /// work.
 Status TileForWarps(GpuSketch& sketch, const std::string& block, const target::GpuLimits& limits,
                     MatrixPadding padding);
+/// The same for groups of four warps, which multiply panels of shared memory
+/// (target/warp_group_instruction.h): tiles are multiples of 64 rows, 64 columns and 128 bytes of
+/// the depth. Refused also for operands that are read in another order than they lie, and where a
+/// product would become more than one and a half times as large.
+Status TileForWarpGroups(GpuSketch& sketch, const std::string& block,
+                         const target::GpuLimits& limits);
 
 /// Lets threads share the iterations of a reduction, for some elements of a block each.
 Status ShareReduction(GpuSketch& sketch, const std::string& block);
