@@ -81,7 +81,7 @@ class KernelEstimator {
     estimate_.threads = static_cast<double>(kernel_.threads);
     estimate_.shared_bytes = static_cast<double>(kernel_.shared_bytes);
     for (const GpuBlockNest& nest : kernel_.nests) {
-      products_.push_back(WarpWorkOf(program_, shape_, nest, gpu_.capability));
+      products_.push_back(WarpWorkOf(program_, shape_, nest, gpu_));
     }
     const double spilled = FindOccupancy(known);
     for (size_t i = 0; i < kernel_.nests.size(); ++i) {
@@ -117,6 +117,7 @@ class KernelEstimator {
       for (const tensor::Access& access : nest.accesses) {
         if (access.is_write) touched = Touched(nest, access);
         if (access.is_write || shape_.spaces[access.buffer] == GpuSpace::kRegisters) continue;
+        if (products_[i] && products_[i]->group != nullptr) continue;  // by no thread
         loaded += StraightMoves(nest, products_[i], access) *
                   (products_[i] ? products_[i]->FactorBytes(program_, access) /
                                       (kThreadsOfWarp * kRegisterBytes)
@@ -198,7 +199,7 @@ class KernelEstimator {
       instructions += kDecodeDigit * (digits - 1) * steps;
     }
     demand_.arithmetic +=
-        product ? warps * executions * product->MultiplyAdds() / gpu_.matrix_multiply_adds
+        product ? warps * executions * product->Clocks(gpu_)
                 : warps * kThreadsOfWarp * executions *
                       std::max(floats / gpu_.multiply_adds, special / gpu_.special_functions);
     for (const tensor::Access& access : nest.accesses) {
@@ -247,8 +248,7 @@ class KernelEstimator {
       if (access.is_write) sums_at_once *= StraightMoves(nest, product, access);
     }
     // A warp has one of four units for matrices.
-    const double alone =
-        product ? target::kWarpsAClock * product->MultiplyAdds() / gpu_.matrix_multiply_adds : 1;
+    const double alone = product ? target::kWarpsAClock * product->Clocks(gpu_) : 1;
     const double latency =
         std::max(alone, (product ? target::kGpuMatrixLatency : target::kGpuArithmeticLatency) /
                             sums_at_once);
@@ -288,6 +288,7 @@ class KernelEstimator {
     const double loads = steps * StraightMoves(nest, product, factor);
     const double clocks = product.FactorBytes(program_, factor) / target::kSharedBytesAClock;
     demand_.shared += warps * loads * clocks;
+    if (product.group != nullptr) return {};
     return {.instructions = loads, .registers = clocks};
   }
 

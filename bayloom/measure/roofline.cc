@@ -10,6 +10,7 @@
 
 #include "bayloom/target/dot_instruction.h"
 #include "bayloom/target/gpu_machine.h"
+#include "bayloom/target/warp_group_instruction.h"
 #include "bayloom/target/warp_instruction.h"
 #include "bayloom/tensor/access.h"
 #include "bayloom/tensor/dot_product.h"
@@ -131,18 +132,24 @@ double TermsOf(const tensor::Program& program) {
   return terms;
 }
 
-/// By instructions of warps, at the rates of the GPU's description.
+/// By instructions of warps, or of groups of warps, at the rates of the GPU's description.
 DotPeaks GpuDotPeaks(const target::Target& target, const target::MachineModel& machine,
                      const WorkloadDemand& demand) {
   target::Target measured = target;
   measured.machine = machine;
   const target::GpuMachine gpu = target::GpuMachineOf(measured);
-  const double multiply_adds = gpu.clock_hertz * gpu.multiprocessors * gpu.matrix_multiply_adds;
+  const double clocks = gpu.clock_hertz * gpu.multiprocessors;
   DotPeaks peaks;
   for (const auto& [types, flops] : demand.dot_flops) {
-    const target::WarpInstruction* const instruction = target::WarpInstructionFor(
-        gpu.capability, tensor::ToString(types.first), tensor::ToString(types.second));
-    if (instruction != nullptr) peaks[types] = 2 * multiply_adds * instruction->rate;
+    const std::string a = tensor::ToString(types.first), b = tensor::ToString(types.second);
+    double multiply_adds = 0;
+    if (const auto* instruction = target::WarpInstructionFor(gpu.capability, a, b)) {
+      multiply_adds = gpu.matrix_multiply_adds * instruction->rate;
+    }
+    if (const auto* instruction = target::WarpGroupInstructionFor(gpu.capability, a, b)) {
+      multiply_adds = std::max(multiply_adds, gpu.group_multiply_adds * instruction->rate);
+    }
+    if (multiply_adds > 0) peaks[types] = 2 * clocks * multiply_adds;
   }
   return peaks;
 }

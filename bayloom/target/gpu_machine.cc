@@ -70,6 +70,7 @@ std::array<GpuMachine, 8> MakeTypical() {
   for (const size_t i : {0, 1, 2}) all[i].multiply_adds = 64;
   all[2].matrix_multiply_adds = 1024;
   for (const size_t i : {5, 6}) all[i].matrix_multiply_adds = 1290;
+  all[5].group_multiply_adds = 2048;
   all[7].matrix_multiply_adds = 256;
   SetLatencies(all[0], 19, 193, 400);
   SetLatencies(all[1], 19, 188, 400);

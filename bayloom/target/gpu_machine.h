@@ -30,6 +30,8 @@ struct GpuMachine {
   /// Of float16 or bfloat16 in dense matrices, summed in float32, by instructions of warps
   /// (warp_instruction.h).
   int matrix_multiply_adds = 512;
+  /// The same by instructions of groups of warps (warp_group_instruction.h); 0: there are none.
+  int group_multiply_adds = 0;
   double l2_bytes_a_clock = 28;  ///< from the second-level cache while all multiprocessors read it
 
   // Limits of a multiprocessor, which decide how many blocks of threads it has at a time.

@@ -15,7 +15,7 @@ constexpr int kCapability = 90;  // neither earlier nor later GPUs have them
 constexpr std::array kWarpGroupInstructions = {
     WarpGroupInstruction{"wgmma.mma_async.m64nk16.f32.f16", "float16", 16, false},
     WarpGroupInstruction{"wgmma.mma_async.m64nk16.f32.bf16", "bfloat16", 16, false},
-    WarpGroupInstruction{"wgmma.mma_async.m64nk8.f32.tf32", "tf32", 8, true},
+    WarpGroupInstruction{"wgmma.mma_async.m64nk8.f32.tf32", "tf32", 8, true, 0.5},
 };
 
 }  // namespace

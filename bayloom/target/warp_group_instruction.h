@@ -31,13 +31,15 @@ struct WarpGroupInstruction {
   std::string_view type;  ///< of elements of both operands
   int depth;
   bool along_depth_only;  ///< rows of panels must run along the depth
+  /// As WarpInstruction's.
+  double rate = 1;
 
   static constexpr int kWarps = 4, kThreads = kWarps * WarpInstruction::kLanes;
   static constexpr int kRows = kWarps * WarpInstruction::kRows, kMaxColumns = 256;
 };
 
 inline constexpr int64_t kPanelRowBytes = 128, kPanelAlignment = 1024;
-inline constexpr int64_t kSwizzledRows = 8;       ///< after so many the order repeats
+inline constexpr int64_t kSwizzledRows = 8;         ///< after so many the order repeats
 inline constexpr int64_t kSwizzledPieceBytes = 16;  ///< what stays together
 
 std::span<const WarpGroupInstruction> WarpGroupInstructions();

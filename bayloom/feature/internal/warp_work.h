@@ -7,28 +7,32 @@
 #include <vector>
 
 #include "bayloom/feature/internal/gpu_kernel.h"
+#include "bayloom/target/gpu_machine.h"
+#include "bayloom/target/warp_group_instruction.h"
 #include "bayloom/target/warp_instruction.h"
 
 namespace bayloom::feature {
 
 /// A tensorized loop whose products the warps of a block compute together
 /// (target/warp_instruction.h): the same as code generation's plan of it
-/// (codegen/internal/gpu/warp_plan.cc) as far as the time depends on it.
+/// (codegen/internal/gpu/warp_plan.cc, warp_group_plan.cc) as far as the time depends on it.
 struct WarpWork {
   const target::WarpInstruction* instruction = nullptr;
+  /// By groups of four warps instead, of so many columns (target/warp_group_instruction.h).
+  const target::WarpGroupInstruction* group = nullptr;
+  int64_t columns = target::WarpInstruction::kColumns;
   std::vector<tensor::LoopId> covered;  ///< loops of a thread that one instruction does completely
   tensor::DigitId lane_row = -1;        ///< of the threads of a warp
 
   bool Covers(tensor::LoopId loop) const;
-  /// Multiply-adds of float16 that take as long as one instruction.
-  double MultiplyAdds() const;
-  /// Bytes of a factor that all threads together load for one instruction.
+  /// Clocks of a multiprocessor that a warp's part of one instruction takes.
+  double Clocks(const target::GpuMachine& gpu) const;
+  /// Bytes of a factor that are read from shared memory for a warp's part of one instruction.
   double FactorBytes(const tensor::Program& program, const tensor::Access& factor) const;
 };
 
-/// nullopt where threads compute the products one by one, or GPUs of the compute capability have no
-/// such instruction.
+/// nullopt where threads compute the products one by one, or the GPU has no such instruction.
 std::optional<WarpWork> WarpWorkOf(const tensor::Program& program, const GpuProgramShape& shape,
-                                   const GpuBlockNest& nest, int capability);
+                                   const GpuBlockNest& nest, const target::GpuMachine& gpu);
 
 }  // namespace bayloom::feature

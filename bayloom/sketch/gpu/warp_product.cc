@@ -41,7 +41,7 @@ struct MatrixAxes {
 /// What tiles of a product are multiples of, and who computes them.
 struct MatrixUnits {
   int64_t rows = WarpInstruction::kRows, columns = WarpInstruction::kColumns;
-  int64_t depth = 0;       ///< of a step
+  int64_t depth = 0;        ///< of a step
   int64_t instruction = 0;  ///< depth of the instruction
   bool groups = false;      ///< of warps
   double max_padding = kMaxPadding;
@@ -95,10 +95,9 @@ class AxisFinder {
       for (int depth = 0; depth < Count(); ++depth) {
         if (Kind(depth) != tensor::IterKind::kReduction) continue;
         if (!Mentions(rows, depth) || !Mentions(columns, depth)) continue;
-        const int row =
-            Longest(rows, columns, rows_inner == depth ? -1 : rows_inner, units_.rows);
-        const int column = Longest(columns, rows, columns_inner == depth ? -1 : columns_inner,
-                                   units_.columns);
+        const int row = Longest(rows, columns, rows_inner == depth ? -1 : rows_inner, units_.rows);
+        const int column =
+            Longest(columns, rows, columns_inner == depth ? -1 : columns_inner, units_.columns);
         if (row < 0 || column < 0) continue;
         const double padding = Padding(row, units_.rows) * Padding(column, units_.columns) *
                                Padding(depth, units_.depth);
@@ -167,8 +166,8 @@ TileLimits LimitsForWarps(const tensor::Program& program, const tensor::Block& b
 struct WarpLoops {
   std::vector<tensor::LoopVar> blocks, warps, matrices, stage_steps, steps;
   std::vector<tensor::LoopVar> columns;  ///< matrices next to each other, inside of the others
-  std::vector<tensor::LoopVar> lanes;  ///< of a warp or group: rows, then columns
-  std::vector<tensor::LoopVar> parts;  ///< depth, then rows and columns of a thread
+  std::vector<tensor::LoopVar> lanes;    ///< of a warp or group: rows, then columns
+  std::vector<tensor::LoopVar> parts;    ///< depth, then rows and columns of a thread
 };
 
 class WarpTiler {
@@ -363,7 +362,7 @@ bool LieInPanels(const tensor::Program& program, const tensor::Block& block, con
 
 struct TensorProduct {
   tensor::DotProduct product;
-  std::string_view a, b;  ///< types of the factors' elements
+  std::string a, b;  ///< types of the factors' elements
 };
 
 Result<TensorProduct> ProductOf(const tensor::Block& block) {

@@ -48,8 +48,10 @@ struct FiberBlock::Thread : StandInCalls {
   uint32_t bits = 0;       ///< of a shuffle
   const void* row = nullptr;
   uint32_t* registers = nullptr;
-  const StandInPanelPart* parts = nullptr;  ///< of a group's product
+  std::array<StandInPanelPart, 2> parts;  ///< of its group's product
   uint32_t columns = 0;
+  /// Products that were not waited for.
+  std::vector<std::pair<std::array<StandInPanelPart, 2>, uint32_t>> products;
   std::vector<Copy> begun;               ///< since the last group
   std::deque<std::vector<Copy>> groups;  ///< not waited for, oldest first
   StandInKernel kernel = nullptr;
@@ -111,12 +113,14 @@ void FiberBlock::Start(StandInKernel kernel, void* const* pointers, void* shared
     thread.load_matrices = OnLoadMatrices;
     thread.multiply = OnMultiply;
     thread.multiply_in_group = OnMultiplyInGroup;
+    thread.wait_for_group = OnWaitForGroup;
     thread.access = OnAccess;
     thread.copy = OnCopy;
     thread.commit = OnCommit;
     thread.wait = OnWait;
     thread.begun.clear();
     thread.groups.clear();
+    thread.products.clear();
     thread.block = this;
     thread.number = static_cast<int>(i);
     thread.state = State::kReady;
@@ -172,26 +176,36 @@ void FiberBlock::OnMultiply(StandInCalls* self, uint32_t type, uint32_t* registe
   thread.Join(Together::kMultiply, type);
 }
 
-/// Each thread checks its share of what all of them read.
-void FiberBlock::OnMultiplyInGroup(StandInCalls* self, uint32_t type,
-                                   const StandInPanelPart* parts, uint32_t columns,
-                                   uint32_t* registers) {
-  auto& thread = *static_cast<Thread*>(self);
+void FiberBlock::CheckPanels(Thread& thread, std::span<const StandInPanelPart> parts,
+                             uint32_t columns) {
   const uint32_t lines[] = {target::WarpGroupInstruction::kRows, columns};
-  for (size_t side = 0; side < std::size(lines); ++side) {
+  for (size_t side = 0; side < parts.size(); ++side) {
     for (size_t piece = static_cast<size_t>(thread.number) % kGroupSize; piece < 2 * lines[side];
          piece += kGroupSize) {
-      StopAt(thread, thread.block->checker_->Check(
-                         static_cast<int>(parts[side].buffer),
-                         PanelPiece(parts[side], static_cast<int>(piece)),
-                         target::kSwizzledPieceBytes, false, thread.accessor()));
+      StopAt(thread,
+             thread.block->checker_->Check(static_cast<int>(parts[side].buffer),
+                                           PanelPiece(parts[side], static_cast<int>(piece)),
+                                           target::kSwizzledPieceBytes, false, thread.accessor()));
     }
   }
-  thread.parts = parts;
+}
+
+void FiberBlock::OnMultiplyInGroup(StandInCalls* self, uint32_t type, const StandInPanelPart* parts,
+                                   uint32_t columns, uint32_t* registers) {
+  auto& thread = *static_cast<Thread*>(self);
+  thread.parts = {parts[0], parts[1]};
   thread.columns = columns;
   thread.registers = registers;
   thread.parameter = type;
+  CheckPanels(thread, thread.parts, columns);
+  thread.products.emplace_back(thread.parts, columns);
   Wait(thread, State::kInGroup);
+}
+
+void FiberBlock::OnWaitForGroup(StandInCalls* self) {
+  auto& thread = *static_cast<Thread*>(self);
+  for (const auto& [parts, columns] : thread.products) CheckPanels(thread, parts, columns);
+  thread.products.clear();
 }
 
 void FiberBlock::OnAccess(StandInCalls* self, uint32_t buffer, const void* pointer, uint32_t bytes,
@@ -260,9 +274,10 @@ std::optional<std::string> FiberBlock::FinishCopy(const Thread& thread, const Co
 void FiberBlock::CheckNoCopies(const Thread& thread) {
   const bool none =
       thread.begun.empty() && std::ranges::all_of(thread.groups, &std::vector<Copy>::empty);
-  if (none || fault_) return;
-  fault_ = fmt::format("copy: thread {} of block {} ends without having waited for its copies",
-                       thread.number, block_);
+  if ((none && thread.products.empty()) || fault_) return;
+  fault_ = fmt::format("{}: thread {} of block {} ends without having waited for its {}",
+                       none ? "matrices" : "copy", thread.number, block_,
+                       none ? "group's products" : "copies");
 }
 
 void FiberBlock::RunReadyThreads() {
@@ -295,7 +310,7 @@ bool FiberBlock::HaveCome(std::span<Thread> threads, size_t count, State state, 
   const int missing =
       elsewhere != threads.end() ? elsewhere->number : static_cast<int>(threads_.size());
   const bool is_shuffle = state == State::kInWarp && first->together == Together::kShuffle;
-  fault_ = fmt::format("{}: in block {}, thread {} does not take part in its {}'s",
+  fault_ = fmt::format("{}: in block {}, thread {} does not take part in what its {} does",
                        is_shuffle ? "shuffle" : "matrices", block_, missing, what);
   return false;
 }
@@ -313,7 +328,7 @@ bool FiberBlock::FinishGroup(std::span<Thread> group) {
   if (!HaveCome(group, kGroupSize, State::kInGroup, "group of warps")) return false;
   OfGroup<uint32_t*> sums;
   for (size_t i = 0; i < kGroupSize; ++i) sums[i] = group[i].registers;
-  MultiplyPanels(static_cast<tensor::DType>(group[0].parameter), group[0].parts,
+  MultiplyPanels(static_cast<tensor::DType>(group[0].parameter), group[0].parts.data(),
                  static_cast<int>(group[0].columns), sums);
   for (Thread& thread : group) thread.state = State::kReady;
   return true;

@@ -52,6 +52,10 @@ class FiberBlock {
   static void OnMultiply(StandInCalls* self, uint32_t type, uint32_t* registers);
   static void OnMultiplyInGroup(StandInCalls* self, uint32_t type, const StandInPanelPart* parts,
                                 uint32_t columns, uint32_t* registers);
+  static void OnWaitForGroup(StandInCalls* self);
+  /// Checks the thread's share of what its group reads.
+  static void CheckPanels(Thread& thread, std::span<const StandInPanelPart> parts,
+                          uint32_t columns);
   static void OnAccess(StandInCalls* self, uint32_t buffer, const void* pointer, uint32_t bytes,
                        uint32_t is_write);
   static void OnCopy(StandInCalls* self, uint32_t to_buffer, void* to, uint32_t from_buffer,
@@ -61,6 +65,7 @@ class FiberBlock {
   static void Wait(Thread& thread, State state);
   /// Stops the thread for ever if something went wrong.
   static void StopAt(Thread& thread, std::optional<std::string> fault);
+  /// Nor products of its group.
   void CheckNoCopies(const Thread& thread);
   std::optional<std::string> FinishCopy(const Thread& thread, const Copy& copy);
   void Start(StandInKernel kernel, void* const* pointers, void* shared, int64_t block);

@@ -132,10 +132,10 @@ std::vector<llvm::Value*> StandInMachine::MultiplyInGroup(
     b.CreateAlignedStore(part->first.pointer, b.CreatePtrAdd(parts, Word(b, word)),
                          llvm::Align(sizeof(uint32_t)));
     const size_t behind = word + offsetof(StandInPanelPart, buffer) / sizeof(uint32_t);
-    StoreWords(b, b.CreatePtrAdd(parts, Word(b, behind)),
-               {b.getInt32(static_cast<uint32_t>(part->first.buffer)),
-                b.getInt32(static_cast<uint32_t>(part->panel_bytes)),
-                b.getInt32(part->along_depth)});
+    StoreWords(
+        b, b.CreatePtrAdd(parts, Word(b, behind)),
+        {b.getInt32(static_cast<uint32_t>(part->first.buffer)),
+         b.getInt32(static_cast<uint32_t>(part->panel_bytes)), b.getInt32(part->along_depth)});
     word += kWords;
   }
   llvm::Value* registers = Registers(b, sums.size());
@@ -144,6 +144,13 @@ std::vector<llvm::Value*> StandInMachine::MultiplyInGroup(
        {NumberOf(b, instruction.type), parts, b.getInt32(static_cast<uint32_t>(2 * sums.size())),
         registers});
   return LoadFloats(b, registers, 0, sums.size());
+}
+
+/// The sums are known already, but what is multiplied counts as being read until here.
+std::vector<llvm::Value*> StandInMachine::WaitForGroup(IrBuilder& b,
+                                                       const std::vector<llvm::Value*>& sums) {
+  Call(b, offsetof(StandInCalls, wait_for_group), b.getVoidTy(), {});
+  return sums;
 }
 
 void StandInMachine::BeforeAccess(IrBuilder& b, int buffer, llvm::Value* pointer, int64_t bytes,

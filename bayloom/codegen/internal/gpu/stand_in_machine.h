@@ -37,6 +37,7 @@ struct StandInCalls {
   /// columns.
   void (*multiply_in_group)(StandInCalls* self, uint32_t type, const StandInPanelPart* parts,
                             uint32_t columns, uint32_t* registers);
+  void (*wait_for_group)(StandInCalls* self);
 };
 
 /// One thread of a kernel.
@@ -70,10 +71,8 @@ class StandInMachine : public Machine {
                                             const target::WarpGroupInstruction& instruction,
                                             const PanelPart& rows, const PanelPart& columns,
                                             const std::vector<llvm::Value*>& sums) override;
-  std::vector<llvm::Value*> WaitForGroup(IrBuilder&,
-                                         const std::vector<llvm::Value*>& sums) override {
-    return sums;
-  }
+  std::vector<llvm::Value*> WaitForGroup(IrBuilder& builder,
+                                         const std::vector<llvm::Value*>& sums) override;
   void BeforeAccess(IrBuilder& builder, int buffer, llvm::Value* pointer, int64_t bytes,
                     llvm::Value* guard, bool is_write) override;
 
