@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "bayloom/target/gpu_limits.h"
+#include "bayloom/target/warp_group_instruction.h"
 #include "bayloom/target/warp_instruction.h"
 
 namespace bayloom::target {
@@ -59,6 +60,18 @@ TEST(GpuMachineTest, WarpsMultiplyMatricesFromSm80On) {
     EXPECT_EQ(WarpInstructionFor(limits, "float16", "float16"),
               WarpInstructionFor(CapabilityOf(architecture), "float16", "float16"));
   }
+}
+
+TEST(GpuMachineTest, GroupsOfWarpsMultiplyMatricesOnSm90Alone) {
+  for (const int capability : {75, 80, 86, 89, 90, 100, 120}) {
+    const bool has = TypicalGpu(capability)->group_multiply_adds > 0;
+    EXPECT_EQ(has, capability == 90);
+    for (const char* type : {"float16", "bfloat16", "tf32"}) {
+      EXPECT_EQ(WarpGroupInstructionFor(capability, type, type) != nullptr, has) << capability;
+    }
+  }
+  EXPECT_EQ(WarpGroupInstructionFor(90, "float16", "bfloat16"), nullptr);
+  EXPECT_EQ(WarpGroupInstructionFor(90, "float32", "float32"), nullptr);
 }
 
 TEST(GpuMachineTest, ArchitecturesAreNumbers) {

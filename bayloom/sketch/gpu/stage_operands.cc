@@ -89,12 +89,14 @@ std::vector<StagedOperand> FootprintsOf(const tensor::Program& program,
 
 Result<StageCount> PlaceStages(tensor::Schedule& schedule,
                                const std::vector<tensor::BlockVar>& stages,
-                               const std::vector<tensor::LoopVar>& steps) {
+                               const std::vector<tensor::LoopVar>& steps,
+                               std::vector<int64_t> counts) {
   Result<tensor::LoopVar> step = FuseAll(schedule, steps);
   if (!step) return step.error();
-  StageCount count{static_cast<int>(schedule.trace().instructions().size()), {1, 2, 3, 4}};
-  Result<tensor::ValueVar> at_a_time =
-      schedule.SampleCategorical(count.choices, {0.25, 0.25, 0.25, 0.25});
+  StageCount count{static_cast<int>(schedule.trace().instructions().size()), std::move(counts)};
+  const std::vector<double> uniform(count.choices.size(),
+                                    1.0 / static_cast<double>(count.choices.size()));
+  Result<tensor::ValueVar> at_a_time = schedule.SampleCategorical(count.choices, uniform);
   if (!at_a_time) return at_a_time.error();
   for (tensor::BlockVar stage : stages) {
     if (Status s = schedule.ComputeAt(stage, *step); !s) return s.error();

@@ -33,6 +33,9 @@ constexpr int64_t kGroupColumns = 64;
 /// What is added to a number of matrices so that it has more divisors.
 constexpr double kMaxRounding = 1.125;
 
+/// Of small tiles, which groups are done with soon, many stages are under way.
+const std::vector<int64_t> kGroupStages = {1, 2, 3, 4, 6, 8};
+
 /// The iterators of a product whose elements the instruction takes as matrices.
 struct MatrixAxes {
   int rows = -1, columns = -1, depth = -1;
@@ -324,7 +327,9 @@ Result<GpuSketch> TileMatrices(GpuSketch sketch, tensor::BlockVar block, const M
   if (Status s = schedule.Bind(*grid, tensor::LoopKind::kBlockX); !s) return s.error();
   if (Status s = schedule.Bind(*team, tensor::LoopKind::kThreadX); !s) return s.error();
   if (Status s = schedule.ReverseComputeAt(*epilogue, *team); !s) return s.error();
-  Result<StageCount> count = PlaceStages(schedule, *stages, made->stage_steps);
+  Result<StageCount> count = units.groups
+                                 ? PlaceStages(schedule, *stages, made->stage_steps, kGroupStages)
+                                 : PlaceStages(schedule, *stages, made->stage_steps);
   if (!count) return count.error();
   limits.stages = *std::move(count);
   if (Status s = schedule.Tensorize(made->parts.front()); !s) return s.error();

@@ -80,10 +80,12 @@ Result<std::vector<tensor::BlockVar>> StageOperands(tensor::Schedule& schedule,
 /// What a stage of each operand takes of shared memory.
 std::vector<StagedOperand> FootprintsOf(const tensor::Program& program, const tensor::Block& block);
 /// Computes the stages in each of the steps of the reduction, made one loop. How many elements are
-/// copied at once, and for how many steps ahead, is left open; the latter is returned.
+/// copied at once, and for how many steps ahead, is left open; the latter, one of `counts`, is
+/// returned.
 Result<StageCount> PlaceStages(tensor::Schedule& schedule,
                                const std::vector<tensor::BlockVar>& stages,
-                               const std::vector<tensor::LoopVar>& steps);
+                               const std::vector<tensor::LoopVar>& steps,
+                               std::vector<int64_t> counts = {1, 2, 3, 4});
 
 /// Finishes a replayed program, as the annotations say: stages become cooperative, nests without
 /// marks are dealt to a grid, reductions are decomposed, loops unrolled.
