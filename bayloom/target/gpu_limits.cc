@@ -18,10 +18,9 @@ struct Architecture {
 };
 
 constexpr std::array kArchitectures = {
-    Architecture{"sm_80", 163, 2048, 32, 40},
-    Architecture{"sm_86", 99, 1536, 16, 6},
-    Architecture{"sm_89", 99, 1536, 24, 72},
-    Architecture{"sm_90", 227, 2048, 32, 50},
+    Architecture{"sm_80", 163, 2048, 32, 40},  Architecture{"sm_86", 99, 1536, 16, 6},
+    Architecture{"sm_89", 99, 1536, 24, 72},   Architecture{"sm_90", 227, 2048, 32, 50},
+    Architecture{"sm_90a", 227, 2048, 32, 50},
 };
 
 const Architecture* Find(std::string_view name) {

@@ -30,7 +30,8 @@ struct GpuLimits {
   int64_t multiprocessor_shared_bytes = 0;
 };
 
-/// The limits of "sm_80", "sm_86", "sm_89" or "sm_90"; nullopt for other names.
+/// The limits of "sm_80", "sm_86", "sm_89", "sm_90" or "sm_90a"; nullopt for other names. The last
+/// has instructions that GPUs later than sm_90 do not have (IsOfOneCapability).
 std::optional<GpuLimits> FindGpuLimits(std::string_view architecture);
 std::vector<std::string_view> GpuArchitectures();
 

@@ -101,6 +101,13 @@ int CapabilityOf(std::string_view architecture) {
   return capability;
 }
 
+bool IsOfOneCapability(std::string_view architecture) { return architecture.ends_with('a'); }
+
+bool RunsCodeOf(std::string_view architecture, int capability) {
+  const int least = CapabilityOf(architecture);
+  return IsOfOneCapability(architecture) ? capability == least : capability >= least;
+}
+
 GpuMachine CompleteGpuMachine(const GpuMachine& told) {
   GpuMachine gpu = *TypicalGpu(std::max(told.capability, 70));
   const double typical_size = gpu.multiprocessors;

@@ -73,6 +73,10 @@ inline constexpr int64_t kUsualBlockThreads = 256;
 std::optional<GpuMachine> TypicalGpu(int capability);
 /// 90 for "sm_90" and "sm_90a"; 0 for what is no architecture.
 int CapabilityOf(std::string_view architecture);
+/// Whether "sm_90a" is meant and not "sm_90": code with instructions that later GPUs do not have.
+bool IsOfOneCapability(std::string_view architecture);
+/// Whether a GPU of the capability runs code for the architecture, once that is assembled for it.
+bool RunsCodeOf(std::string_view architecture, int capability);
 
 /// What a driver told of a GPU; numbers that it does not tell (some tell no clock rates) are 0 and
 /// become those of the typical GPU, a memory's as much faster as the GPU is larger. Capabilities

@@ -33,7 +33,9 @@ const WarpGroupInstruction* WarpGroupInstructionFor(int capability, std::string_
 
 const WarpGroupInstruction* WarpGroupInstructionFor(const GpuLimits& limits, std::string_view a,
                                                     std::string_view b) {
-  return WarpGroupInstructionFor(CapabilityOf(limits.architecture), a, b);
+  return IsOfOneCapability(limits.architecture)
+             ? WarpGroupInstructionFor(CapabilityOf(limits.architecture), a, b)
+             : nullptr;
 }
 
 }  // namespace bayloom::target

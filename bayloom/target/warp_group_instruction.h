@@ -45,7 +45,7 @@ inline constexpr int64_t kSwizzledPieceBytes = 16;  ///< what stays together
 std::span<const WarpGroupInstruction> WarpGroupInstructions();
 
 /// The instruction for operands of these element types; null where GPUs of the compute capability
-/// have none: all but 90.
+/// have none: all but 90. Code has them if it is for that capability alone ("sm_90a").
 const WarpGroupInstruction* WarpGroupInstructionFor(int capability, std::string_view a,
                                                     std::string_view b);
 const WarpGroupInstruction* WarpGroupInstructionFor(const GpuLimits& limits, std::string_view a,

@@ -253,7 +253,7 @@ TEST_F(PipelineTest, IsTakenByTheAssembler) {
     const auto compiled =
         codegen::CompileToPtx(program_, *target::FindGpuLimits(architecture), "f");
     ASSERT_TRUE(compiled) << compiled.error().message;
-    const auto assembled = codegen::Assemble(compiled->ptx);
+    const auto assembled = codegen::Assemble(compiled->ptx, architecture);
     ASSERT_TRUE(assembled) << assembled.error().message;
     EXPECT_EQ(assembled->kernels.at(0).spill_bytes, 0);
   }

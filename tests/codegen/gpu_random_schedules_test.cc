@@ -83,7 +83,7 @@ TEST(GpuSchedules, Assemble) {
     const auto compiled = codegen::CompileToPtx(program, Hopper(), "f");
     if (!compiled) continue;
     const double middle = Now();
-    const auto assembled = codegen::Assemble(compiled->ptx);
+    const auto assembled = codegen::Assemble(compiled->ptx, "sm_90");
     ASSERT_TRUE(assembled) << assembled.error().message << compiled->ptx;
     EXPECT_EQ(assembled->kernels.size(), compiled->launches.size());
     compile_times.push_back(middle - begin);

@@ -14,6 +14,8 @@
 namespace bayloom::testing {
 
 inline target::GpuLimits Hopper() { return *target::FindGpuLimits("sm_90"); }
+/// With the instructions that later GPUs do not have.
+inline target::GpuLimits HopperAlone() { return *target::FindGpuLimits("sm_90a"); }
 
 /// Runs a program for GPUs on the stand-in like Interpret; outputs that are not written are NaNs.
 /// Returns what went wrong; `seen` is for what was counted.

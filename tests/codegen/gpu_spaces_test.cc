@@ -143,7 +143,7 @@ TEST(GpuSpaces, DrawsOfLargeOperatorsAssemble) {
       const double begin = base::MonotonicSeconds();
       const auto compiled = codegen::CompileToPtx(candidate->program, Hopper(), "f");
       ASSERT_TRUE(compiled) << compiled.error().message;
-      const auto made = codegen::Assemble(compiled->ptx);
+      const auto made = codegen::Assemble(compiled->ptx, "sm_90");
       ASSERT_TRUE(made) << made.error().message;
       seconds += base::MonotonicSeconds() - begin;
       ++assembled;

@@ -215,14 +215,14 @@ TEST_F(GpuTest, RefusesSharedMemoryThatEachThreadWouldFill) {
 TEST_F(GpuTest, TheAssemblerTakesTilesWithoutSpills) {
   if (!codegen::HasAssembler()) GTEST_SKIP() << "there is no ptxas in PATH";
   TileMatmul(64, 64);
-  const auto assembled = codegen::Assemble(Ptx());
+  const auto assembled = codegen::Assemble(Ptx(), "sm_90");
   ASSERT_TRUE(assembled) << assembled.error().message;
   EXPECT_FALSE(assembled->cubin.empty());
   ASSERT_EQ(assembled->kernels.size(), 1U);
   EXPECT_EQ(assembled->kernels[0].symbol, "f_0");
   EXPECT_GE(assembled->kernels[0].registers, 64);  // the tile's accumulators
   EXPECT_EQ(assembled->kernels[0].spill_bytes, 0);
-  const auto refused = codegen::Assemble("nonsense");
+  const auto refused = codegen::Assemble("nonsense", "sm_90");
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, HasSubstr("ptxas"));
 }

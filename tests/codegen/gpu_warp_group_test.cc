@@ -40,7 +40,7 @@ std::vector<NamedWorkload> GroupProducts() {
 class WarpGroupProductsOf : public ::testing::TestWithParam<NamedWorkload> {};
 
 TEST_P(WarpGroupProductsOf, AreRightAndWithoutRaces) {
-  const sketch::GpuSpaces spaces(GetParam().workload, Hopper());
+  const sketch::GpuSpaces spaces(GetParam().workload, HopperAlone());
   ExpectDrawsAreRight(spaces, GroupSpaces(spaces), {kGroupInstruction, ".target sm_90a"});
 }
 
@@ -48,12 +48,12 @@ INSTANTIATE_TEST_SUITE_P(Catalogue, WarpGroupProductsOf, ::testing::ValuesIn(Gro
                          [](const auto& named) { return named.param.name; });
 
 TEST(WarpGroupProducts, AreOfferedWhereOperandsLieInPanels) {
-  const auto offered = [](const tensor::Workload& workload, const char* architecture = "sm_90") {
+  const auto offered = [](const tensor::Workload& workload, const char* architecture = "sm_90a") {
     const sketch::GpuSpaces spaces(workload, *target::FindGpuLimits(architecture));
     return !GroupSpaces(spaces).empty();
   };
   EXPECT_TRUE(offered(Product({256, 256, 256})));
-  EXPECT_FALSE(offered(Product({256, 256, 256}), "sm_89"));
+  EXPECT_FALSE(offered(Product({256, 256, 256}), "sm_90"));
   EXPECT_FALSE(offered(Product({16, 256, 256})));  // three quarters would be padding
   EXPECT_FALSE(offered(Product({256, 256, 256, DType::kTFloat32})));  // columns lie the wrong way
   EXPECT_FALSE(offered(Convolution(64, 64, 64, 3, 1)));
@@ -66,11 +66,11 @@ TEST(WarpGroupProducts, OfLargeOperatorsAssembleWithoutSpills) {
   for (const ProductShape& shape :
        {ProductShape{1024, 1024, 1024}, ProductShape{512, 768, 3072, DType::kBFloat16, false, true},
         ProductShape{1024, 1024, 1024, DType::kTFloat32, false, true}}) {
-    const sketch::GpuSpaces spaces(Product(shape), Hopper());
+    const sketch::GpuSpaces spaces(Product(shape), HopperAlone());
     for (uint64_t seed = 0; seed < 2 * static_cast<uint64_t>(Effort()); ++seed) {
       const auto candidate = spaces.Sample(GroupSpaces(spaces).at(0), base::RandomStream(seed));
       ASSERT_TRUE(candidate) << candidate.error().message;
-      const auto assembled = codegen::Assemble(PtxOf(candidate->program));
+      const auto assembled = codegen::Assemble(PtxOf(candidate->program, "sm_90a"), "sm_90a");
       ASSERT_TRUE(assembled) << assembled.error().message << tensor::Print(candidate->program);
       ++assembled_programs;
       spills += assembled->kernels.at(0).spill_bytes > 0;
@@ -82,11 +82,11 @@ TEST(WarpGroupProducts, OfLargeOperatorsAssembleWithoutSpills) {
 }
 
 TEST(WarpGroupProducts, TheEstimateKnowsTheirSharedMemory) {
-  const sketch::GpuSpaces spaces(Product({256, 250, 256}), Hopper());
+  const sketch::GpuSpaces spaces(Product({256, 250, 256}), HopperAlone());
   for (uint64_t seed = 0; seed < 12; ++seed) {
     const auto candidate = spaces.Sample(GroupSpaces(spaces).at(0), base::RandomStream(seed));
     ASSERT_TRUE(candidate) << candidate.error().message;
-    const auto compiled = codegen::CompileToPtx(candidate->program, Hopper(), "f");
+    const auto compiled = codegen::CompileToPtx(candidate->program, HopperAlone(), "f");
     ASSERT_TRUE(compiled) << compiled.error().message;
     const auto estimates = feature::EstimateGpuKernels(candidate->program, *target::TypicalGpu(90));
     ASSERT_EQ(estimates.size(), compiled->launches.size());
@@ -115,13 +115,13 @@ class Faulty final : public codegen::StandInMachine {
 
 TEST(WarpGroupProducts, FaultsAreNamed) {
   const tensor::Workload workload = Product({64, 128, 128});
-  const sketch::GpuSpaces spaces(workload, Hopper());
+  const sketch::GpuSpaces spaces(workload, HopperAlone());
   for (uint64_t seed = 0; seed < 4 * static_cast<uint64_t>(Effort()); ++seed) {
     const auto candidate = spaces.Sample(GroupSpaces(spaces).at(0), base::RandomStream(seed));
     ASSERT_TRUE(candidate) << candidate.error().message;
     for (const auto kind : {Faulty::kBarrier, Faulty::kWait}) {
       Faulty machine(kind);
-      const auto stand_in = codegen::CompileForStandIn(candidate->program, Hopper(), machine);
+      const auto stand_in = codegen::CompileForStandIn(candidate->program, HopperAlone(), machine);
       ASSERT_TRUE(stand_in) << stand_in.error().message;
       std::vector<tensor::HostTensor> actual = RandomArguments(workload, 7);
       const Status done = RunOnStandIn(candidate->program, *stand_in, actual);

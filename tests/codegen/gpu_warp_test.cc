@@ -123,7 +123,7 @@ TEST(WarpProducts, OfLargeOperatorsAssemble) {
         const target::GpuLimits limits = *target::FindGpuLimits(architecture);
         const auto compiled = codegen::CompileToPtx(candidate->program, limits, "f");
         if (!compiled) continue;  // one has less shared memory than the other
-        const auto assembled = codegen::Assemble(compiled->ptx);
+        const auto assembled = codegen::Assemble(compiled->ptx, architecture);
         ASSERT_TRUE(assembled) << assembled.error().message << compiled->ptx;
         ++assembled_programs;
         spills += assembled->kernels.at(0).spill_bytes > 0;

@@ -90,7 +90,8 @@ inline std::vector<int> WarpSpaces(const sketch::GpuSpaces& spaces, bool in_grou
 
 inline int WarpSpace(const sketch::GpuSpaces& spaces) { return WarpSpaces(spaces).at(0); }
 
-inline std::string PtxOf(const tensor::Program& program, const char* architecture = "sm_90") {
+inline std::string PtxOf(const tensor::Program& program,
+                         const std::string& architecture = "sm_90") {
   const auto compiled = codegen::CompileToPtx(program, *target::FindGpuLimits(architecture), "f");
   EXPECT_TRUE(compiled) << compiled.error().message << tensor::Print(program);
   return compiled ? compiled->ptx : "";
@@ -113,10 +114,10 @@ inline void ExpectDrawsAreRight(const sketch::GpuSpaces& spaces,
     SCOPED_TRACE(tensor::Print(candidate->program));
     const Status sound = tensor::Validate(candidate->program);
     ASSERT_TRUE(sound) << sound.error().message;
-    const std::string ptx = PtxOf(candidate->program);
+    const std::string ptx = PtxOf(candidate->program, spaces.limits().architecture);
     for (const std::string& instruction : instructions) EXPECT_THAT(ptx, HasSubstr(instruction));
     EXPECT_THAT(ptx, Not(HasSubstr("__local_depot")));
-    const auto stand_in = codegen::StandIn::Compile(candidate->program, Hopper());
+    const auto stand_in = codegen::StandIn::Compile(candidate->program, spaces.limits());
     ASSERT_TRUE(stand_in) << stand_in.error().message;
     ++valid;
     std::vector<tensor::HostTensor> actual = inputs;

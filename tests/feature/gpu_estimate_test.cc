@@ -319,7 +319,7 @@ double BestOf(const std::vector<tensor::Program>& programs, const target::GpuMac
 
 TEST(GpuEstimateTest, LargeProductsOfHalvesAreFasterOnTensorCores) {
   constexpr int64_t kSize = 4096;
-  const sketch::GpuSpaces spaces(HalfProduct(kSize), *target::FindGpuLimits("sm_90"));
+  const sketch::GpuSpaces spaces(HalfProduct(kSize), *target::FindGpuLimits("sm_90a"));
   const int last = static_cast<int>(spaces.spaces().size()) - 1;
   // By warps, and by groups of warps where there are instructions for these.
   const std::vector<tensor::Program> matrices = Draws(spaces, last - 1, 40);
@@ -349,7 +349,7 @@ TEST(GpuEstimateTest, LargeProductsOfHalvesAreFasterOnTensorCores) {
 }
 
 TEST(GpuEstimateTest, AFasterUnitForMatricesIsNeverSlower) {
-  const sketch::GpuSpaces spaces(HalfProduct(512), *target::FindGpuLimits("sm_90"));
+  const sketch::GpuSpaces spaces(HalfProduct(512), *target::FindGpuLimits("sm_90a"));
   target::GpuMachine faster = Gpu();
   faster.matrix_multiply_adds *= 2;
   for (int space = 0; space < static_cast<int>(spaces.spaces().size()); ++space) {
@@ -361,7 +361,7 @@ TEST(GpuEstimateTest, AFasterUnitForMatricesIsNeverSlower) {
 
 /// Each stage takes as much shared memory as the first.
 TEST(GpuEstimateTest, MoreStagesNeverRaiseTheOccupancy) {
-  const sketch::GpuSpaces spaces(HalfProduct(1024), *target::FindGpuLimits("sm_90"));
+  const sketch::GpuSpaces spaces(HalfProduct(1024), *target::FindGpuLimits("sm_90a"));
   int lower = 0;
   for (const int space : {0, static_cast<int>(spaces.spaces().size()) - 1}) {
     for (tensor::Program& program : Draws(spaces, space, 20)) {

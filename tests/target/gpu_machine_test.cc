@@ -70,6 +70,8 @@ TEST(GpuMachineTest, GroupsOfWarpsMultiplyMatricesOnSm90Alone) {
       EXPECT_EQ(WarpGroupInstructionFor(capability, type, type) != nullptr, has) << capability;
     }
   }
+  EXPECT_NE(WarpGroupInstructionFor(*FindGpuLimits("sm_90a"), "float16", "float16"), nullptr);
+  EXPECT_EQ(WarpGroupInstructionFor(*FindGpuLimits("sm_90"), "float16", "float16"), nullptr);
   EXPECT_EQ(WarpGroupInstructionFor(90, "float16", "bfloat16"), nullptr);
   EXPECT_EQ(WarpGroupInstructionFor(90, "float32", "float32"), nullptr);
 }
@@ -80,6 +82,8 @@ TEST(GpuMachineTest, ArchitecturesAreNumbers) {
   EXPECT_EQ(CapabilityOf("sm_100"), 100);
   EXPECT_EQ(CapabilityOf("znver4"), 0);
   EXPECT_GT(CapabilityOf("sm_100"), CapabilityOf("sm_90"));
+  EXPECT_TRUE(RunsCodeOf("sm_90", 90) && RunsCodeOf("sm_90", 100) && RunsCodeOf("sm_90a", 90));
+  EXPECT_FALSE(RunsCodeOf("sm_90", 89) || RunsCodeOf("sm_90a", 100) || RunsCodeOf("sm_90a", 89));
 }
 
 TEST(GpuMachineTest, WhatADriverDoesNotTellIsTypical) {

@@ -39,13 +39,14 @@ class CountingTask final : public run::RunTask<int> {
   explicit CountingTask(trial::Evaluator<int>& evaluator) : evaluator_(evaluator) {}
 
   std::vector<int> Propose(int n, const std::function<bool()>&) override {
-    std::vector<int> proposed(n);
-    for (int& each : proposed) each = ++last_;
-    return proposed;
+    std::vector<int> numbers(n);
+    for (int& each : numbers) each = ++proposed;
+    return numbers;
   }
   trial::Evaluator<int>& evaluator() override { return evaluator_; }
-  run::TrialValue Tell(int&&, const trial::Outcome& outcome, double) override {
-    ++told;
+  run::TrialValue Tell(int&& number, const trial::Outcome& outcome, double) override {
+    ahead_.insert(number);
+    while (ahead_.erase(told_up_to + 1) > 0) ++told_up_to;
     return {.cost = outcome.value, .seconds = 0, .feasible = outcome.ok()};
   }
   trial::TrialStore* store() override { return &kept; }
@@ -56,11 +57,11 @@ class CountingTask final : public run::RunTask<int> {
   }
 
   trial::ListStore kept;
-  std::atomic<int> told = 0;
+  std::atomic<int> proposed = 0, told_up_to = 0;  ///< numbers
 
  private:
   trial::Evaluator<int>& evaluator_;
-  int last_ = 0;
+  std::set<int> ahead_;  ///< told, of which one before is not
 };
 
 class WorkerPoolTest : public testing::Test {
@@ -182,7 +183,6 @@ TEST_F(WorkerPoolTest, TellsWhatWorkersNote) {
 TEST_F(WorkerPoolTest, LosesAndRepeatsNoTrialWhenWorkersAreKilled) {
   constexpr int kKills = 20;
   constexpr int kTrials = 600;
-  constexpr int kTrialsBetween = 15;  // so that no trial is hit three times
   PoolOptions options = Options({Command(2), Command(2), Command(2)});
   options.max_failures = 1000;
   WorkerPool pool(options);
@@ -192,11 +192,11 @@ TEST_F(WorkerPoolTest, LosesAndRepeatsNoTrialWhenWorkersAreKilled) {
   const std::jthread killer([&](const std::stop_token& stop) {
     std::mt19937 random(7);
     std::set<pid_t> gone;
-    int next = kTrialsBetween;
+    int next = 1;
     while (killed < kKills && !stop.stop_requested()) {
       std::this_thread::sleep_for(
           std::chrono::milliseconds(std::uniform_int_distribution(1, 20)(random)));
-      if (task.told < next) continue;
+      if (task.told_up_to < next) continue;
       std::vector<pid_t> alive;
       for (const pid_t pid : Started()) {
         if (!gone.contains(pid)) alive.push_back(pid);
@@ -205,7 +205,7 @@ TEST_F(WorkerPoolTest, LosesAndRepeatsNoTrialWhenWorkersAreKilled) {
       const size_t chosen = std::uniform_int_distribution<size_t>(0, alive.size() - 1)(random);
       gone.insert(alive[chosen]);
       if (kill(alive[chosen], SIGKILL) == 0) ++killed;
-      next = task.told + kTrialsBetween;
+      next = task.proposed;  // so that no trial is hit twice
     }
   });
   run::ScheduledRun<int> run(Trials(kTrials));

@@ -33,13 +33,12 @@ void CheckGpu(const target::Target& target) {
         "is one",
         target.name, gpu.error().message, target.name));
   }
-  const int wanted = target::CapabilityOf(target.cpu);
-  if (gpu->capability < wanted) {
+  if (!target::RunsCodeOf(target.cpu, gpu->capability)) {
     throw InputError(fmt::format("--target {}: {} is sm_{}", target.name,
                                  base::InOneLine(gpu->name), gpu->capability));
   }
   if (codegen::WantedGpuImage() == codegen::GpuImage::kCubin &&
-      wanted / 10 != gpu->capability / 10) {
+      target::CapabilityOf(target.cpu) / 10 != gpu->capability / 10) {
     throw InputError(fmt::format(
         "--target {}: {} is sm_{}, which runs no cubin of {}; set BAYLOOM_CUDA_IMAGE=ptx",
         target.name, base::InOneLine(gpu->name), gpu->capability, target.cpu));

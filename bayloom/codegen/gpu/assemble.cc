@@ -49,13 +49,6 @@ std::vector<AssembledKernel> ParseReport(const std::string& report) {
   return kernels;
 }
 
-/// The architecture that PTX is for; that of the earliest if it says none.
-std::string TargetOf(const std::string& ptx) {
-  static const std::regex pattern("\\.target +(sm_[0-9]+a?)");
-  std::smatch match;
-  return std::regex_search(ptx, match, pattern) ? match[1].str() : "sm_80";
-}
-
 }  // namespace
 
 bool HasAssembler() {
@@ -63,11 +56,11 @@ bool HasAssembler() {
   return found;
 }
 
-Result<AssembledProgram> Assemble(const std::string& ptx) {
+Result<AssembledProgram> Assemble(const std::string& ptx, const std::string& architecture) {
   const base::ScratchFolder folder;
   const std::string cubin = folder / "kernels.cubin";
   const base::CommandResult result =
-      RunAssembler({"-v", "-arch=" + TargetOf(ptx), folder.Write("kernels.ptx", ptx), "-o", cubin});
+      RunAssembler({"-v", "-arch=" + architecture, folder.Write("kernels.ptx", ptx), "-o", cubin});
   if (result.end == base::CommandResult::End::kNotStarted) {
     return Error{"there is no ptxas, the assembler of the CUDA toolkit: " + result.start_error};
   }

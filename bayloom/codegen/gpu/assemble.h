@@ -28,8 +28,8 @@ struct AssembledProgram {
 /// Whether NVIDIA's assembler, `ptxas` of the CUDA toolkit, is in PATH.
 bool HasAssembler();
 
-/// Assembles for the architecture that the PTX is for. Fails with what the assembler says, or if
-/// there is none.
-Result<AssembledProgram> Assemble(const std::string& ptx);
+/// Assembles for the architecture ("sm_90"). Fails with what the assembler says, or if there is
+/// none.
+Result<AssembledProgram> Assemble(const std::string& ptx, const std::string& architecture);
 
 }  // namespace bayloom::codegen

@@ -37,7 +37,7 @@ constexpr std::string_view kCuda = "cuda";
 std::string ArchitectureFor(int capability) {
   std::string best;
   for (const std::string_view known : target::GpuArchitectures()) {
-    if (target::CapabilityOf(known) <= capability) best = known;
+    if (target::RunsCodeOf(known, capability)) best = known;
   }
   return best;
 }

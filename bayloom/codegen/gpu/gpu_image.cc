@@ -123,7 +123,7 @@ Result<KernelObject> CompileForGpu(const tensor::Program& program, const target:
       kernel.object = std::move(compiled->ptx);
       break;
     case GpuImage::kCubin: {
-      Result<AssembledProgram> assembled = Assemble(compiled->ptx);
+      Result<AssembledProgram> assembled = Assemble(compiled->ptx, limits.architecture);
       if (!assembled) return assembled.error();
       kernel.object = std::move(assembled->cubin);
       for (GpuLaunch& launch : kernel.launches) {

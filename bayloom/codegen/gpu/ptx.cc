@@ -28,12 +28,11 @@ void InitializeNvptx() {
   });
 }
 
-/// Instructions of groups of warps are of one architecture alone, whose name then ends with "a".
-Result<llvm::TargetMachine*> NvptxTarget(const target::GpuLimits& limits, const GpuPlan& plan) {
+Result<llvm::TargetMachine*> NvptxTarget(const target::GpuLimits& limits) {
   InitializeNvptx();
   target::Target target;
   target.triple = "nvptx64-nvidia-cuda";
-  target.cpu = limits.architecture + (plan.group_products.empty() ? "" : "a");
+  target.cpu = limits.architecture;
   target.features = kPtxVersion;
   return TargetMachineFor(target);
 }
@@ -42,10 +41,10 @@ Result<llvm::TargetMachine*> NvptxTarget(const target::GpuLimits& limits, const 
 
 Result<GpuProgram> CompileToPtx(const tensor::Program& program, const target::GpuLimits& limits,
                                 const std::string& symbol) {
+  Result<llvm::TargetMachine*> target = NvptxTarget(limits);
+  if (!target) return target.error();
   Result<GpuPlan> plan = MakeGpuPlan(program, limits);
   if (!plan) return plan.error();
-  Result<llvm::TargetMachine*> target = NvptxTarget(limits, *plan);
-  if (!target) return target.error();
   llvm::LLVMContext context;
   llvm::Module module(symbol, context);
   module.setTargetTriple((*target)->getTargetTriple().str());

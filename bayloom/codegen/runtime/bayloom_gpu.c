@@ -74,8 +74,9 @@ static bool OpenDevice(bayloom_gpu* gpu) {
     return false;
   }
   int wanted = 0;
-  sscanf(gpu->network->architecture, "sm_%d", &wanted);
-  if (10 * major + minor < wanted) {
+  char only = 0; /* 'a': no later one runs the code */
+  sscanf(gpu->network->architecture, "sm_%d%c", &wanted, &only);
+  if (10 * major + minor < wanted || (only == 'a' && 10 * major + minor != wanted)) {
     char text[96];
     snprintf(text, sizeof(text), "the code is for %s, and the GPU is sm_%d%d",
              gpu->network->architecture, major, minor);

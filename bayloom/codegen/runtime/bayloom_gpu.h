@@ -69,7 +69,7 @@ typedef struct {
 } bayloom_gpu_plan;
 
 typedef struct {
-  const char* architecture; /* "sm_90": the least that runs the code */
+  const char* architecture; /* "sm_90": the least that runs the code; "sm_90a": the only one */
   int input_count;
   int output_count;
   int kernel_count;

@@ -49,9 +49,8 @@ class WarpGroupPlanner {
 
   void Add(tensor::BlockId id) {
     const std::vector<LoopId> around = program_.LoopsAround(NodeRef::Block(id));
-    const auto tensorized = std::ranges::find_if(around, [&](LoopId loop) {
-      return program_.loops[loop].kind == LoopKind::kTensorized;
-    });
+    const auto tensorized = std::ranges::find_if(
+        around, [&](LoopId loop) { return program_.loops[loop].kind == LoopKind::kTensorized; });
     if (tensorized == around.end()) return;
     const std::optional<Places> threads = ThreadsAround(around);
     WarpGroupProduct product;
@@ -79,8 +78,8 @@ class WarpGroupPlanner {
                                       WarpInstruction::kLaneColumns};
       if (threads.size() < std::size(kExtents)) return std::nullopt;
       threads.erase(threads.begin(), threads.end() - std::size(kExtents));
-      const bool fits = std::ranges::equal(threads, kExtents, {},
-                                           [&](DigitId digit) { return Extent(digit); });
+      const bool fits =
+          std::ranges::equal(threads, kExtents, {}, [&](DigitId digit) { return Extent(digit); });
       return fits ? std::optional(threads) : std::nullopt;
     }
     return std::nullopt;
@@ -90,8 +89,8 @@ class WarpGroupPlanner {
     if (!tensor::BlockToTensorize(program_, tensorized)) return false;
     const tensor::Block& block = program_.blocks[product.block];
     const auto dot = tensor::MatchDotProduct(block);
-    product.instruction = target::WarpGroupInstructionFor(
-        limits_, tensor::ToString(dot->a.dtype()), tensor::ToString(dot->b.dtype()));
+    product.instruction = target::WarpGroupInstructionFor(limits_, tensor::ToString(dot->a.dtype()),
+                                                          tensor::ToString(dot->b.dtype()));
     const DigitId depth = tensor::OnlyDigit(program_, tensorized);
     if (product.instruction == nullptr || dot->a.condition.defined() ||
         dot->b.condition.defined() || Extent(depth) != product.instruction->depth ||
@@ -138,6 +137,10 @@ class WarpGroupPlanner {
            panels.rows % target::kSwizzledRows == 0;
   }
 
+  static bool IsOfOneThread(const tensor::Loop& loop) {
+    return loop.kind == LoopKind::kSerial || loop.kind == LoopKind::kUnrolled;
+  }
+
   /// Loops directly around that move columns alone; returns the outermost one.
   LoopId FindMatrices(LoopId tensorized, WarpGroupProduct& product) const {
     LoopId outermost = tensorized;
@@ -146,13 +149,11 @@ class WarpGroupPlanner {
       const tensor::Loop& loop = program_.loops[at.id];
       const Places own = DigitsOf(at.id);
       columns *= program_.ExtentOf(at.id);
-      const bool of_one_thread =
-          loop.kind == LoopKind::kSerial || loop.kind == LoopKind::kUnrolled;
       const bool moves_columns = std::ranges::all_of(own, [&](DigitId digit) {
         return product.rows.index.CoefficientOf(digit) == 0 &&
                product.columns.index.CoefficientOf(digit) != 0;
       });
-      if (!of_one_thread || loop.body.size() != 1 || !moves_columns ||
+      if (!IsOfOneThread(loop) || loop.body.size() != 1 || !moves_columns ||
           columns > WarpGroupInstruction::kMaxColumns) {
         break;
       }
@@ -227,8 +228,8 @@ class WarpGroupPlanner {
 
   /// Of rings, whose slots are whole panels.
   bool IsSlot(DigitId digit) const {
-    return std::ranges::any_of(
-        plan_.pipelines, [&](const auto& pipeline) { return pipeline.second.slot == digit; });
+    return std::ranges::any_of(plan_.pipelines,
+                               [&](const auto& pipeline) { return pipeline.second.slot == digit; });
   }
 
   /// Loops around that the thread runs by itself, so that sums stay in the same registers.
@@ -237,9 +238,7 @@ class WarpGroupPlanner {
     for (NodeRef at = program_.loops[outermost].parent; at.is_loop(); at = program_.ParentOf(at)) {
       const tensor::Loop& loop = program_.loops[at.id];
       instructions *= program_.ExtentOf(at.id);
-      const bool of_one_thread =
-          loop.kind == LoopKind::kSerial || loop.kind == LoopKind::kUnrolled;
-      if (!of_one_thread || loop.body.size() != 1 || instructions > kMaxStraight) return;
+      if (!IsOfOneThread(loop) || loop.body.size() != 1 || instructions > kMaxStraight) return;
       plan_.unrolled.insert(at.id);
     }
   }
