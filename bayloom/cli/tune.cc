@@ -430,7 +430,7 @@ void AddTuneCommand(CLI::App& app) {
   OneOf(Advanced(tune->add_option("--scheduler", options->options.scheduler,
                                   "How trials are divided between operators")
                      ->option_text("NAME")
-                     ->default_str("gradient")),
+                     ->default_str("expected-improvement")),
         scheduling::TaskSchedulers());
   ListNames(Advanced(tune->add_option("--derivations", options->options.derivations,
                                       "Algorithms to try besides: all, none or names")

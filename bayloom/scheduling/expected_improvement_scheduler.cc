@@ -40,16 +40,20 @@ double Correction(std::span<const TaskProgress> tasks) {
 
 class ExpectedImprovementScheduler final : public TaskScheduler {
  public:
-  explicit ExpectedImprovementScheduler(const TaskSchedulerOptions& options) : options_(options) {}
+  explicit ExpectedImprovementScheduler(const TaskSchedulerOptions& options)
+      : options_(options), gradient_(MakeGradientScheduler(options)) {}
 
   std::string name() const override { return "expected-improvement"; }
 
   int Next(std::span<const TaskProgress> tasks) override {
+    const std::vector<int> unfinished = UnfinishedTasks(tasks);
+    const auto is_known = [&](int i) { return std::isfinite(tasks[i].best()); };
+    if (std::ranges::all_of(unfinished, is_known)) return gradient_->Next(tasks);
     const ImprovementRates rates(tasks);
     const std::vector<double> costs = WeightedCosts(tasks);
     int chosen = -1;
     double highest = 0;
-    for (const int i : Choices(tasks)) {
+    for (const int i : Choices(tasks, unfinished)) {
       const double gain =
           costs[i] * rates.ShareOfCost(static_cast<size_t>(i), options_.trials_per_slot);
       if (chosen >= 0 && gain <= highest) continue;
@@ -85,8 +89,8 @@ class ExpectedImprovementScheduler final : public TaskScheduler {
   }
 
   /// The unfinished tasks, or of those the ones that must not wait any longer.
-  std::vector<int> Choices(std::span<const TaskProgress> tasks) const {
-    const std::vector<int> unfinished = UnfinishedTasks(tasks);
+  std::vector<int> Choices(std::span<const TaskProgress> tasks,
+                           const std::vector<int>& unfinished) const {
     std::vector<int> untried, unknown;
     for (const int i : unfinished) {
       if (tasks[i].slots() > 0) continue;
@@ -104,6 +108,7 @@ class ExpectedImprovementScheduler final : public TaskScheduler {
   }
 
   TaskSchedulerOptions options_;
+  std::unique_ptr<TaskScheduler> gradient_;  ///< once all tasks have a cost
 };
 
 }  // namespace

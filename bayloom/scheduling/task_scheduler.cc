@@ -15,7 +15,8 @@ base::Registry<TaskSchedulerMaker>& TaskSchedulers() {
         "the largest upper confidence bound of the gain that learning curves predict",
         {MakeDynaTuneScheduler, true}},
        {"expected-improvement",
-        "the largest improvement that is expected from how all tasks improve",
+        "the largest improvement that is expected from how all tasks improve; as gradient once all "
+        "were tried",
         {MakeExpectedImprovementScheduler}},
        {"round-robin", "all in turn", {MakeRoundRobinScheduler}},
        {"sequential", "one after the other, each for an equal share", {MakeSequentialScheduler}},

@@ -100,10 +100,10 @@ std::unique_ptr<TaskScheduler> MakeGradientScheduler(const TaskSchedulerOptions&
 /// exploration_unit says, t the slots of all tasks and `picks` those of this one.
 std::unique_ptr<TaskScheduler> MakeDynaTuneScheduler(const TaskSchedulerOptions& options);
 
-/// "expected-improvement": the task whose next slot is expected to lower the whole the most. A slot
-/// is worth what it lowers the best cost by, which makes this the knowledge gradient of the slot as
-/// well (Frazier et al. 2008). How fast tasks improve is learnt from all of them together
-/// (improvement_rates.h). What a trial takes does not count.
+/// "expected-improvement": the task whose next slot is expected to lower the whole the most, until
+/// all have a cost; then "gradient". A slot is worth what it lowers the best cost by, which makes
+/// this the knowledge gradient of the slot as well (Frazier et al. 2008). How fast tasks improve is
+/// learnt from all of them together (improvement_rates.h). What a trial takes does not count.
 ///
 /// A task that has had no slot competes with the others by what the limits of the machine say of it
 /// (TaskProgress::expected_cost), corrected by how far those that have had one are from that. It

@@ -24,11 +24,11 @@
 namespace bayloom::tuning {
 
 struct SessionOptions {
-  record::RunKind kind = record::RunKind::kTune;  ///< for the record
-  std::string model;                              ///< what is tuned, for the record
-  std::string description = "{}";                 ///< the caller's options as JSON, for the record
-  std::string strategy = "bayes";                 ///< see Strategies
-  std::string scheduler = "gradient";             ///< see TaskSchedulers
+  record::RunKind kind = record::RunKind::kTune;   ///< for the record
+  std::string model;                               ///< what is tuned, for the record
+  std::string description = "{}";                  ///< the caller's options as JSON, for the record
+  std::string strategy = "bayes";                  ///< see Strategies
+  std::string scheduler = "expected-improvement";  ///< see TaskSchedulers
   /// What programs are searched for by; the latency first. The strategy "bayes" looks at all.
   std::vector<ProgramObjective> objectives = {ProgramObjective::kLatency};
   sketch::DerivationChoice derivations = {};  ///< that make design spaces

@@ -30,7 +30,8 @@ struct TuneOptions {
   /// 0: never.
   double until_gain_per_minute = 0;
   /// See strategy::Strategies and scheduling::TaskSchedulers. When a session is resumed, what it
-  /// was begun with; something else is refused. Default "bayes" and "gradient".
+  /// was begun with; something else is refused. Default "bayes" and
+  /// "expected-improvement".
   std::optional<std::string> strategy = {};
   std::optional<std::string> scheduler = {};
   /// As sketch::DerivationChoice reads it; the same of a resumed session. Default "all".

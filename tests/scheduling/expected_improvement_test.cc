@@ -111,6 +111,26 @@ TEST(ExpectedImprovementScheduler, PrefersWhatCostsMoreAndHadFewerTrials) {
   EXPECT_EQ(Choose({other, one}), 0);
 }
 
+TEST(ExpectedImprovementScheduler, IsGradientOnceAllHaveACost) {
+  base::RandomStream random(5);
+  int differ = 0;
+  for (int network = 0; network < 50; ++network) {
+    std::vector<TaskProgress> tasks;
+    for (int i = 0; i < 6; ++i) {
+      tasks.push_back(PowerOfTrials(0.1 + 0.5 * random.Uniform(),
+                                    8 * (1 + static_cast<int>(random.UniformInt(8)))));
+      tasks.back().weight = random.Uniform();
+      tasks.back().expected_cost = 1;
+    }
+    const TaskSchedulerOptions options = {.trials_per_slot = 8};
+    const auto gradient = CreateTaskScheduler("gradient", options);
+    EXPECT_EQ(Choose(tasks), gradient->Next(tasks));
+    tasks.push_back(Untried(1e-3));
+    differ += Choose(tasks) != gradient->Next(tasks);
+  }
+  EXPECT_GT(differ, 25);
+}
+
 TEST(ExpectedImprovementScheduler, GivesUpSlowlyOnWhatIsNeverFeasible) {
   const TaskProgress rising = PowerOfTrials(0.5, 64);
   EXPECT_EQ(Choose({rising, Progress(std::vector<double>(8, INFINITY))}), 1);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "bayloom/tensor/access.h"
 #include "bayloom/tensor/internal/primitives/injective.h"
 #include "bayloom/tensor/internal/primitives/tree.h"
 #include "bayloom/tensor/primitives.h"
