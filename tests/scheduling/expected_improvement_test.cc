@@ -118,7 +118,7 @@ TEST(ExpectedImprovementScheduler, IsGradientOnceAllHaveACost) {
     std::vector<TaskProgress> tasks;
     for (int i = 0; i < 6; ++i) {
       tasks.push_back(PowerOfTrials(0.1 + 0.5 * random.Uniform(),
-                                    8 * (1 + static_cast<int>(random.UniformInt(8)))));
+                                    8 * (1 + static_cast<int>(random.UniformInt(2)))));
       tasks.back().weight = random.Uniform();
       tasks.back().expected_cost = 1;
     }
