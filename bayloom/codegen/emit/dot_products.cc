@@ -5,6 +5,7 @@
 
 #include "bayloom/codegen/internal/emit/dot_product.h"
 #include "bayloom/codegen/internal/emit/nest.h"
+#include "bayloom/codegen/internal/emit/reduction.h"
 
 namespace bayloom::codegen {
 
