@@ -4,7 +4,7 @@
 #include "bayloom/codegen/internal/gpu/fiber_block.h"
 
 #include <fmt/format.h>
-#include <sanitizer/asan_interface.h>
+#include <llvm/Support/Compiler.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -108,7 +108,7 @@ void FiberBlock::Start(StandInKernel kernel, void* const* pointers, void* shared
   epoch_ = 0;
   fault_.reset();
   // Fibers that were left where they were, here or in another block at this place, are forgotten.
-  ASAN_UNPOISON_MEMORY_REGION(stacks_, kStackBytes * threads_.size());
+  __asan_unpoison_memory_region(stacks_, kStackBytes * threads_.size());
   for (size_t i = 0; i < threads_.size(); ++i) {
     Thread& thread = threads_[i];
     thread.barrier = OnBarrier;
