@@ -157,7 +157,8 @@ uint32_t FiberBlock::OnShuffle(StandInCalls* self, uint32_t bits, uint32_t lanes
 void FiberBlock::OnLoadMatrices(StandInCalls* self, uint32_t buffer, const void* row,
                                 uint32_t count, uint32_t transposed, uint32_t* registers) {
   auto& thread = *static_cast<Thread*>(self);
-  const bool names_row = static_cast<size_t>(thread.number) % kWarpSize < count * kMatrixRows;
+  const bool names_row =
+      static_cast<size_t>(thread.number) % kWarpSize < size_t{count} * kMatrixRows;
   if (names_row) {
     if (reinterpret_cast<uintptr_t>(row) % kMatrixRowBytes != 0) {
       StopAt(thread, fmt::format("matrices: thread {} of block {} names a row that is not aligned "
@@ -181,14 +182,13 @@ void FiberBlock::OnMultiply(StandInCalls* self, uint32_t type, uint32_t* registe
 
 void FiberBlock::CheckPanels(Thread& thread, std::span<const StandInPanelPart> parts,
                              uint32_t columns) {
-  const uint32_t lines[] = {target::WarpGroupInstruction::kRows, columns};
+  const size_t lines[] = {target::WarpGroupInstruction::kRows, columns};
   for (size_t side = 0; side < parts.size(); ++side) {
     for (size_t piece = static_cast<size_t>(thread.number) % kGroupSize; piece < 2 * lines[side];
          piece += kGroupSize) {
-      StopAt(thread,
-             thread.block->checker_->Check(static_cast<int>(parts[side].buffer),
-                                           PanelPiece(parts[side], static_cast<int>(piece)),
-                                           target::kSwizzledPieceBytes, false, thread.accessor()));
+      StopAt(thread, thread.block->checker_->Check(
+                         static_cast<int>(parts[side].buffer), PanelPiece(parts[side], piece),
+                         target::kSwizzledPieceBytes, false, thread.accessor()));
     }
   }
 }
@@ -332,7 +332,7 @@ bool FiberBlock::FinishGroup(std::span<Thread> group) {
   OfGroup<uint32_t*> sums;
   for (size_t i = 0; i < kGroupSize; ++i) sums[i] = group[i].registers;
   MultiplyPanels(static_cast<tensor::DType>(group[0].parameter), group[0].parts.data(),
-                 static_cast<int>(group[0].columns), sums);
+                 group[0].columns, sums);
   for (Thread& thread : group) thread.state = State::kReady;
   return true;
 }

@@ -68,8 +68,8 @@ llvm::Value* GpuMemoryEmitter::PlaceInPanels(tensor::BufferId buffer, llvm::Valu
                                         b.CreateURem(in_row, number(kPanelRowBytes)));
     place = b.CreateAdd(b.CreateMul(panel, number(panels.bytes())), in_panel);
   }
-  llvm::Value* turned = b.CreateURem(b.CreateUDiv(place, number(kPanelRowBytes)),
-                                     number(target::kSwizzledRows));
+  llvm::Value* turned =
+      b.CreateURem(b.CreateUDiv(place, number(kPanelRowBytes)), number(target::kSwizzledRows));
   return b.CreateXor(place, b.CreateMul(turned, number(target::kSwizzledPieceBytes)));
 }
 

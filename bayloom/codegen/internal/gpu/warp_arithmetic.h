@@ -42,10 +42,10 @@ using OfGroup = std::array<T, target::WarpGroupInstruction::kThreads>;
 /// Where 16 bytes of what a group of warps reads of an operand lie, of `lines` rows or columns:
 /// number `piece` of 2 * lines. Along the depth: two of each line; else one of each step of the
 /// depth, for 8 lines, and so on.
-const std::byte* PanelPiece(const StandInPanelPart& part, int piece);
+const std::byte* PanelPiece(const StandInPanelPart& part, size_t piece);
 
 /// wgmma.mma_async: the sums (float32) of all 128 threads become sums + rows * columns.
-void MultiplyPanels(tensor::DType dtype, const StandInPanelPart* parts, int columns,
+void MultiplyPanels(tensor::DType dtype, const StandInPanelPart* parts, size_t columns,
                     const OfGroup<uint32_t*>& sums);
 
 }  // namespace bayloom::codegen
