@@ -23,9 +23,9 @@ inline constexpr int64_t kMaxSumsBox = 14 << 10;
 ///
 /// Products are cut into tiles: of blocks, of threads and of what a thread has in registers, with
 /// operands staged in shared memory; those of float16, bfloat16 and tf32 also into the matrices
-/// that warps multiply by tensor cores, padded where their extents are no multiples; reductions
-/// without enough elements to keep threads busy are shared by threads; everything else is dealt to
-/// a grid.
+/// that warps, or groups of warps, multiply by tensor cores, padded where their extents are no
+/// multiples; reductions without enough elements to keep threads busy are shared by threads;
+/// everything else is dealt to a grid.
 ///
 /// The limits of the GPU (threads of a block, shared memory, accumulators of a thread) are products
 /// and sums of products of tile sizes: known constraints, which decisions keep before a program is

@@ -168,7 +168,7 @@ TileLimits LimitsForWarps(const tensor::Program& program, const tensor::Block& b
 /// Loops of a product, by what they become, outermost first.
 struct WarpLoops {
   std::vector<tensor::LoopVar> blocks, warps, matrices, stage_steps, steps;
-  std::vector<tensor::LoopVar> columns;  ///< matrices next to each other, inside of the others
+  std::vector<tensor::LoopVar> columns;  ///< of a group: matrices that one instruction takes
   std::vector<tensor::LoopVar> lanes;    ///< of a warp or group: rows, then columns
   std::vector<tensor::LoopVar> parts;    ///< depth, then rows and columns of a thread
 };
@@ -202,7 +202,8 @@ class WarpTiler {
       const bool spatial = block.iters[i].kind == tensor::IterKind::kSpatial;
       Result<tensor::LoopVar> outer = CutOff(loops[i], fixed, inner);
       if (!outer) return outer.error();
-      std::vector<tensor::LoopVar>& matrices = iter == axes.columns ? made.columns : made.matrices;
+      std::vector<tensor::LoopVar>& matrices =
+          units.groups && iter == axes.columns ? made.columns : made.matrices;
       if (Status s = Sample(*outer, block.iters[i].extent, fixed, spatial, made, matrices); !s) {
         return s.error();
       }
