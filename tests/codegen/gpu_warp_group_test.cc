@@ -33,6 +33,9 @@ std::vector<NamedWorkload> GroupProducts() {
   all.push_back({"transposed", Product({128, 64, 192, DType::kFloat16, true, true})});
   all.push_back({"narrow", Product({64, 128, 256, DType::kFloat16, false, false, true})});
   all.push_back({"padded", Product({60, 120, 100})});
+  all.push_back({"conv_1x1", Convolution(44, 64, 64, 1)});
+  all.push_back(
+      {"batch", tensor::BatchMatmulWorkload(3, 64, 128, 64, DType::kFloat16, DType::kFloat32)});
   all.push_back({"tf32_transposed_b", Product({64, 128, 64, tf32, false, true})});
   return all;
 }

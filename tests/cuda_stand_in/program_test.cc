@@ -203,6 +203,9 @@ TEST_F(CudaProgram, SaysWhatIsMissing) {
   ExpectRefused(bench({"STAND_IN_ARCHITECTURE=sm_80"}), "Stand-in 0 is sm_80");
   ExpectRefused(bench({"STAND_IN_ARCHITECTURE=sm_100", "BAYLOOM_CUDA_IMAGE=cubin"}),
                 "Stand-in 0 is sm_100, which runs no cubin of sm_90; set BAYLOOM_CUDA_IMAGE=ptx");
+  ExpectRefused(Run({"bench", model_, "--target", "cuda:sm_90a", "--time", "10ms"},
+                    {"STAND_IN_ARCHITECTURE=sm_100"}),
+                "--target cuda:sm_90a: Stand-in 0 is sm_100");
   ExpectRefused(bench({"STAND_IN_MEMORY=2000"}), "does not fit into the memory of the GPU");
   ExpectRefused(bench({"BAYLOOM_CUDA_IMAGE=cubin", "PATH=/nowhere"}), "there is no ptxas");
   ExpectRefused(bench({}, {"--device", "3"}), "CUDA_ERROR_NO_DEVICE");

@@ -152,8 +152,7 @@ Result<StandInCounts> StandIn::RunKernel(size_t number, const std::vector<void*>
                                          const StandInOptions& options) const {
   const StandInObjects::Kernel& kernel = code_->objects.kernels[number];
   const GpuLaunch& launch = kernel.launch;
-  const AlignedMemory memory =
-      AllocateAligned(launch.shared_bytes, target::kPanelAlignment);
+  const AlignedMemory memory = AllocateAligned(launch.shared_bytes, target::kPanelAlignment);
   auto* shared = static_cast<std::byte*>(memory.get());
   RaceChecker checker(WatchedMemories(code_->objects, kernel, pointers, shared));
   FiberBlock block(launch.threads, options);

@@ -133,7 +133,8 @@ class AxisFinder {
         continue;
       const bool is_better =
           longest < 0 || Padding(i, factor) < Padding(longest, factor) ||
-          (Padding(i, factor) == Padding(longest, factor) && Extent(i) > Extent(longest));
+          (Padding(i, factor) == Padding(longest, factor) &&
+           (Extent(i) > Extent(longest) || (units_.groups && Extent(i) == Extent(longest))));
       if (is_better) longest = i;
     }
     return longest;
@@ -342,18 +343,27 @@ Result<GpuSketch> TileMatrices(GpuSketch sketch, tensor::BlockVar block, const M
 }
 
 /// Panels hold rows as they are: each dimension of the operands is one iterator, in steps of one,
-/// and rows run along the depth where they must.
+/// the last two are those of the matrix, and rows run along the depth where they must.
 bool LieInPanels(const tensor::Program& program, const tensor::Block& block, const MatrixAxes& axes,
                  const WarpGroupInstruction& instruction) {
   for (const StagedOperand& operand : FootprintsOf(program, block)) {
+    std::vector<size_t> moving_axes;
     for (const StagedOperand::Dimension& dimension : operand.dimensions) {
-      int64_t moving = 0;
+      const size_t before = moving_axes.size();
       for (const StagedOperand::Term& term : dimension.terms) {
         if (block.iters[term.axis].extent == 1) continue;
-        ++moving;
+        moving_axes.push_back(term.axis);
         if (term.stride != 1) return false;
       }
-      if (moving > 1) return false;
+      if (moving_axes.size() > before + 1) return false;
+    }
+    const auto is_of_matrix = [&](size_t axis) {
+      const auto iter = static_cast<int>(axis);
+      return iter == axes.rows || iter == axes.columns || iter == axes.depth;
+    };
+    if (moving_axes.size() < 2 || !is_of_matrix(moving_axes.back()) ||
+        !is_of_matrix(moving_axes[moving_axes.size() - 2])) {
+      return false;
     }
     const auto is_depth = [&](const StagedOperand::Term& term) {
       return static_cast<int>(term.axis) == axes.depth;

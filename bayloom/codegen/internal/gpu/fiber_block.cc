@@ -99,7 +99,8 @@ std::optional<std::string> FiberBlock::Run(StandInKernel kernel, void* const* po
   Start(kernel, pointers, shared, block);
   do {
     RunReadyThreads();
-  } while (!fault_ && (FinishWarps() || FinishGroups() || FinishBarrier()));
+  } while (!fault_ && (FinishAll(kWarpSize, &FiberBlock::FinishWarp) ||
+                       FinishAll(kGroupSize, &FiberBlock::FinishGroup) || FinishBarrier()));
   return fault_;
 }
 
@@ -292,11 +293,11 @@ void FiberBlock::RunReadyThreads() {
   }
 }
 
-bool FiberBlock::FinishWarps() {
+bool FiberBlock::FinishAll(size_t size, bool (FiberBlock::*finish)(std::span<Thread>)) {
   bool any = false;
   const std::span<Thread> all(threads_);
-  for (size_t begin = 0; begin < all.size() && !fault_; begin += kWarpSize) {
-    any |= FinishWarp(all.subspan(begin, std::min(kWarpSize, all.size() - begin)));
+  for (size_t begin = 0; begin < all.size() && !fault_; begin += size) {
+    any |= (this->*finish)(all.subspan(begin, std::min(size, all.size() - begin)));
   }
   return any && !fault_;
 }
@@ -316,15 +317,6 @@ bool FiberBlock::HaveCome(std::span<Thread> threads, size_t count, State state, 
   fault_ = fmt::format("{}: in block {}, thread {} does not take part in what its {} does",
                        is_shuffle ? "shuffle" : "matrices", block_, missing, what);
   return false;
-}
-
-bool FiberBlock::FinishGroups() {
-  bool any = false;
-  const std::span<Thread> all(threads_);
-  for (size_t begin = 0; begin < all.size() && !fault_; begin += kGroupSize) {
-    any |= FinishGroup(all.subspan(begin, std::min(kGroupSize, all.size() - begin)));
-  }
-  return any && !fault_;
 }
 
 bool FiberBlock::FinishGroup(std::span<Thread> group) {

@@ -71,12 +71,10 @@ class FiberBlock {
   void Start(StandInKernel kernel, void* const* pointers, void* shared, int64_t block);
   void Resume(Thread& thread);
   void RunReadyThreads();
-  /// Lets the warps go on whose threads have all come to what they do together. False if there are
-  /// none.
-  bool FinishWarps();
+  /// Lets the warps, or groups of warps, go on whose threads, `size` each, have all come to what
+  /// they do together. False if there are none.
+  bool FinishAll(size_t size, bool (FiberBlock::*finish)(std::span<Thread>));
   bool FinishWarp(std::span<Thread> warp);
-  /// The same for groups of warps.
-  bool FinishGroups();
   bool FinishGroup(std::span<Thread> group);
   /// Finds out whether all of these threads, so many of them, wait in a state for the same; says so
   /// in words if only some do.

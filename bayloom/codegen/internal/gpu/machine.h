@@ -85,9 +85,10 @@ class Machine {
   /// All threads of a group of warps multiply; each has the sums of the first 8 columns, in the
   /// order of PTX (mma.sync), then of the next. What is returned must not be used, other than as
   /// sums of further products, before WaitForGroup.
-  virtual std::vector<llvm::Value*> MultiplyInGroup(
-      IrBuilder& builder, const target::WarpGroupInstruction& instruction, const PanelPart& rows,
-      const PanelPart& columns, const std::vector<llvm::Value*>& sums) = 0;
+  virtual std::vector<llvm::Value*> MultiplyInGroup(IrBuilder& builder,
+                                                    const target::WarpGroupInstruction& instruction,
+                                                    const PanelPart& rows, const PanelPart& columns,
+                                                    const std::vector<llvm::Value*>& sums) = 0;
   /// Waits for the group's products; returns the sums that they are added to.
   virtual std::vector<llvm::Value*> WaitForGroup(IrBuilder& builder,
                                                  const std::vector<llvm::Value*>& sums) = 0;

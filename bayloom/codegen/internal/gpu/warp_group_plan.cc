@@ -219,10 +219,11 @@ class WarpGroupPlanner {
     if (length % panel_row != 0 && panel_row % length != 0) return false;
     const int64_t piece = std::min(length, panel_row);
     return std::ranges::all_of(factor.index.terms, [&](const tensor::Affine::Term& term) {
+      if (IsSlot(term.digit) || Extent(term.digit) == 1) return true;
       const bool is_inside = std::ranges::count(product.inside, term.digit) > 0;
       const int64_t rows = term.coefficient / row, rest = term.coefficient % row;
       const bool is_whole = rows % target::kSwizzledRows == 0 && rest % piece == 0;
-      return is_inside || is_whole || IsSlot(term.digit);
+      return is_inside || is_whole;
     });
   }
 
