@@ -90,13 +90,14 @@ std::unique_ptr<Optimizer> MakeForestBayesian(std::shared_ptr<const space::Space
 /// compare ranks only.
 std::unique_ptr<Optimizer> MakeGaussianBayesian(std::shared_ptr<const space::Space> space,
                                                 const OptimizerOptions& options) {
-  if (options.transfer.tasks.empty()) {
+  OptimizerOptions adapted = options;
+  TakeOutNoise(adapted.transfer.tasks);
+  if (adapted.transfer.tasks.empty()) {
     std::vector<SurrogateFactory> surrogates = {
         options.further_objectives.empty() ? MakeGaussianProcess : MakeProcessOfSeveral};
     if (options.bayesian.alternate_with_forest) surrogates.emplace_back(MakeForest);
-    return MakeBayesian(std::move(space), surrogates, options);
+    return MakeBayesian(std::move(space), surrogates, adapted);
   }
-  OptimizerOptions adapted = options;
   if (TransferMethods().At(options.transfer.method).uses_ranks) {
     SortTasks(adapted.transfer.tasks);
   } else {

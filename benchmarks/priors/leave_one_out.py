@@ -10,7 +10,8 @@
 Each network is tuned from a cold start ('cold'), then with the store of programs that tuning the other
 networks has filled: with the programs that it lends only ('lent', --prior off), and with the model of
 those networks' trials besides ('prior'). All have the same seeds, and every tuning a copy of the
-store of its own.
+store of its own. With --earlier, the folder of another version's programs, 'earlier' is a tuning by
+that version, from a cold start.
 
 Then the best programs that each had found on its way are timed again in turns (bayloom-remeasure), so
 that neither the machine's drift nor lucky measurements count. The end is the lowest latency of all
@@ -36,6 +37,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import result_file  # noqa: E402
 
 ARMS = ["cold", "lent", "prior"]
+# By the programs of another version.
+EARLIER = "earlier"
 # How often a tuning's best programs are looked at.
 STEPS = 48
 # Of the tunings that fill stores.
@@ -49,6 +52,8 @@ def arguments():
     parser.add_argument("--remeasure", default="build/release/bin/bayloom-remeasure")
     parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path("priors"))
     parser.add_argument("--arms", nargs="+", choices=ARMS, default=ARMS)
+    parser.add_argument("--earlier", type=pathlib.Path,
+                        help="where another version's bayloom and bayloom-remeasure are")
     parser.add_argument("--trials", type=int, default=240)
     parser.add_argument("--donor-trials", type=int, default=480, help="of each other network")
     parser.add_argument("--seeds", type=int, default=3)
@@ -60,6 +65,8 @@ def arguments():
         parser.error("one network has no others to learn from")
     if options.trials < STEPS or options.seeds < 1:
         parser.error(f"--trials is at least {STEPS}, --seeds at least 1")
+    if options.earlier:
+        options.arms = options.arms + [EARLIER]
     return options
 
 
@@ -94,10 +101,11 @@ def tune(options, model, seed, trials, database, store="off", *more):
                 options.threads, "--db", database, "--divisions", "none", "--json", *more], store)
 
 
-def machine(options):
-    """A database that knows the machine, which all others are copies of."""
-    return once(options.folder / "machine.db", lambda half: run(
-        [options.bayloom, "tune", "--op", "matmul:16,16,16", "--trials", 1, "--threads",
+def machine(options, version=""):
+    """A database that knows the machine, which all others of a version are copies of."""
+    bayloom = options.earlier / "bayloom" if version else options.bayloom
+    return once(options.folder / f"{version}machine.db", lambda half: run(
+        [bayloom, "tune", "--op", "matmul:16,16,16", "--trials", 1, "--threads",
          options.threads, "--db", half]))
 
 
@@ -126,6 +134,12 @@ def store_without(options, model):
 
 def tuned(options, model, arm, seed):
     """The database of a tuning."""
+    def make_earlier(half):
+        shutil.copy(machine(options, EARLIER), half)
+        run([options.earlier / "bayloom", "tune", model, "--trials", options.trials, "--seed", seed,
+             "--threads", options.threads, "--db", half])
+        print(f"{model.stem}, {arm}, seed {seed}", file=sys.stderr)
+
     def make(half):
         store = options.folder / "store.copy.db"
         remove(store)
@@ -138,21 +152,39 @@ def tuned(options, model, arm, seed):
             sys.exit(f"leave_one_out.py: {model.stem}, {arm}: the prior is not as it should be")
         print(f"{model.stem}, {arm}, seed {seed}: "
               f"{1e3 * json.loads(answer.stdout)['total']:.4g} ms", file=sys.stderr)
-    return once(options.folder / f"{model.stem}.{arm}.{options.trials}.{seed}.db", make)
+    return once(options.folder / f"{model.stem}.{arm}.{options.trials}.{seed}.db",
+                make_earlier if arm == EARLIER else make)
+
+
+def timed_in_turns(options, model, remeasure, runs):
+    """Seconds of the network after each of options.steps, of each run."""
+    databases = [tuned(options, model, *one) for one in runs]
+    arms = "-".join(dict.fromkeys(arm for arm, _ in runs))
+    name = f"{model.stem}.{arms}.{options.trials}.{options.seeds}.json"
+    timed = once(options.folder / name, lambda half: run(
+        [remeasure, model, *databases, "--rounds", options.rounds, "--threads",
+         options.threads, "--after", ",".join(map(str, options.steps)), "--json", half]))
+    # What never ran is infinite, which JSON has no number for.
+    return [[math.inf if s is None else s for s in result["seconds"]]
+            for result in json.loads(timed.read_text())]
 
 
 def curves(options, model):
-    """Seconds of the network after each of options.steps, timed in turns, by arm: one per seed."""
+    """What timed_in_turns says, by arm: a list for each seed.
+
+    An earlier version's programs are timed by its own bayloom-remeasure, right after the others.
+    """
     runs = [(arm, seed) for seed in range(1, options.seeds + 1) for arm in options.arms]
-    databases = [tuned(options, model, *one) for one in runs]
-    name = f"{model.stem}.{'-'.join(options.arms)}.{options.trials}.{options.seeds}.json"
-    timed = once(options.folder / name, lambda half: run(
-        [options.remeasure, model, *databases, "--rounds", options.rounds, "--threads",
-         options.threads, "--after", ",".join(map(str, options.steps)), "--json", half]))
+    for one in runs:  # tunings take turns, so that a drift is everybody's
+        tuned(options, model, *one)
+    ours = [one for one in runs if one[0] != EARLIER]
+    theirs = [one for one in runs if one[0] == EARLIER]
+    found = timed_in_turns(options, model, options.remeasure, ours)
+    if theirs:
+        found += timed_in_turns(options, model, options.earlier / "bayloom-remeasure", theirs)
     by_arm = {arm: [] for arm in options.arms}
-    for (arm, _), result in zip(runs, json.loads(timed.read_text()), strict=True):
-        # What never ran is infinite, which JSON has no number for.
-        by_arm[arm].append([math.inf if s is None else s for s in result["seconds"]])
+    for (arm, _), seconds in zip(ours + theirs, found, strict=True):
+        by_arm[arm].append(seconds)
     return by_arm
 
 
@@ -183,7 +215,7 @@ def rows_of(options, model):
 def show(options, rows):
     afters = [key for key in rows[0] if key.startswith("after_")]
     print(f"\nmedians of {options.seeds} seeds; latencies over the lowest of the network's tunings")
-    print(f"{'network':16} {'start':6} {'to 5 %':>14} {'to 1 %':>14} "
+    print(f"{'network':16} {'start':7} {'to 5 %':>14} {'to 1 %':>14} "
           + " ".join(f"{'at ' + key[6:]:>7}" for key in afters))
     for row in rows:
         words = []
@@ -192,7 +224,7 @@ def show(options, rows):
             reached = row[f"reached_{percent}_percent"]
             text = f">{options.trials}" if trials is None else f"{trials:g}"
             words.append(f"{text} ({reached} of {options.seeds})")
-        print(f"{row['network']:16} {row['start']:6} {words[0]:>14} {words[1]:>14} "
+        print(f"{row['network']:16} {row['start']:7} {words[0]:>14} {words[1]:>14} "
               + " ".join("      -" if row[key] is None else f"{row[key]:7.3f}" for key in afters))
 
 

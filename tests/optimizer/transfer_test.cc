@@ -158,6 +158,30 @@ TEST(TransferByRanks, FindsOutAWrongTask) {
   EXPECT_LT(Best(Choices(space, {Observed(space, 45, 200)}, 1)), 1.5);
 }
 
+TEST(TransferNoise, IsTakenOutBeforeAnythingIsTried) {
+  const auto space = Sizes(100);
+  const EarlierTask task = Observed(space, 45, 100);
+  EarlierTask noise = Observed(space, 60, 400);
+  noise.name = "noise";
+  base::RandomStream random(1);
+  random.Shuffle(noise.values);
+  EXPECT_GT(ProbabilityOfLearnable(task), 0.99);
+  EXPECT_LT(ProbabilityOfLearnable(noise), 0.01);
+  // Few trials prove nothing; many that are equal say nothing.
+  EXPECT_NEAR(ProbabilityOfLearnable(Observed(space, 45, 0)), 0.9, 1e-9);
+  EarlierTask constant = task;
+  std::ranges::fill(constant.values, 1.0);
+  EXPECT_LT(ProbabilityOfLearnable(constant), 0.5);
+
+  std::vector<EarlierTask> tasks = {noise, task};
+  EXPECT_EQ(TakeOutNoise(tasks), std::vector<std::string>{"noise"});
+  ASSERT_EQ(tasks.size(), 1u);
+  EXPECT_EQ(tasks[0].name, "bowl");
+  // Choices are those of a search that never heard of it.
+  EXPECT_EQ(Choices(space, {noise}, 15), Choices(space, {}, 15));
+  EXPECT_EQ(Choices(space, {task, noise}, 15), Choices(space, {task}, 15));
+}
+
 TEST(TransferByRanks, FailuresAreHintsOnly) {
   const auto space = Sizes(100);
   EarlierTask task = Observed(space, 40, 40);

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bayloom/base/file.h"
+#include "bayloom/base/random.h"
 #include "bayloom/base/result.h"
 #include "bayloom/tuning/durable_study.h"
 #include "tests/temporary_folder.h"
@@ -142,6 +143,28 @@ TEST_F(LearningFromSearches, RecordedSpacesCountAsSearches) {
   EXPECT_THROW(LearnFromSearches(std::span(&file, 1), "prior", Tiling(256)), InputError);
   scenario.optimizer = "random";
   EXPECT_THROW(TeachOptimizer(std::span(&file, 1), "prior", "", scenario), InputError);
+}
+
+TEST_F(LearningFromSearches, NoiseIsNamedAndLeftOut) {
+  const std::string file = folder_ / "noise_T4.json";
+  std::vector<double> values;
+  for (int tile = 1; tile <= 200; ++tile) values.push_back(tile);
+  base::RandomStream random(1);
+  random.Shuffle(values);
+  nlohmann::json results = nlohmann::json::array();
+  for (int tile = 1; tile <= 200; ++tile) {
+    const double value = values[static_cast<size_t>(tile - 1)];
+    results.push_back({{"configuration", {{"tile", tile}, {"unroll", 1}}},
+                       {"invalidity", "correct"},
+                       {"objectives", {"time"}},
+                       {"measurements", {{{"name", "time"}, {"value", value}, {"unit", "ms"}}}}});
+  }
+  base::WriteFile(file, nlohmann::json({{"results", results}}).dump());
+  external::Scenario scenario = Tiling(256);
+  scenario.task.clear();
+  const std::vector<std::string> notes = TeachOptimizer(std::span(&file, 1), "prior", "", scenario);
+  EXPECT_EQ(notes.back(), "noise_T4.json: left out, as its values do not depend on its parameters");
+  EXPECT_TRUE(scenario.optimizer_options.transfer.tasks.empty());
 }
 
 TEST_F(LearningFromSearches, AResumedSearchTriesTheRestOfTheBeginnings) {
