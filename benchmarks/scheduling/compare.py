@@ -81,10 +81,12 @@ def read_curves(path):
 
 def remeasure(options, model, tunings):
     """The network's seconds after each of options.steps, by scheduler and seed; what was timed
-    already, unless that is of other tunings."""
+    already, unless that is of other tunings or of some that were done again since."""
     result = options.out / f"{model.stem}-{options.trials}.json"
-    if not result.exists() or not set(tunings) <= read_curves(result).keys():
-        databases = [database_of(options, model, *tuning) for tuning in tunings]
+    databases = [database_of(options, model, *tuning) for tuning in tunings]
+    last = max(database.with_suffix(".done").stat().st_mtime for database in databases)
+    if (not result.exists() or result.stat().st_mtime < last
+            or not set(tunings) <= read_curves(result).keys()):
         output_of([options.remeasure, model, *databases, "--by", "scheduler", "--rounds", 3,
                    "--reference", "sequential", "--threads", options.threads, "--untried-by-first",
                    "--after", ",".join(map(str, options.steps)), "--json", result])
