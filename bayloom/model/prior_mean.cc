@@ -67,21 +67,14 @@ class PriorMeanPredictor final : public IncrementalPredictor {
 
 }  // namespace
 
-std::optional<double> ShareInOrder(const VectorXd& scores, const VectorXd& values) {
+double ProbabilityOfAlike(const VectorXd& scores, const VectorXd& values) {
   double in_order = 0, pairs = 0;
   ForEachPair(values, [&](Index i, Index j) {
     ++pairs;
     in_order += InOrder(scores, values, i, j);
   });
-  if (pairs == 0) return std::nullopt;
-  return in_order / pairs;
-}
-
-double ProbabilityOfAlike(const VectorXd& scores, const VectorXd& values) {
-  const std::optional<double> in_order = ShareInOrder(scores, values);
-  if (!in_order) return 0.5;
-  const double share = *in_order;
-  const auto comparisons = static_cast<double>(values.size() - 1);
+  const double share = pairs > 0 ? in_order / pairs : 0.5;
+  const double comparisons = pairs > 0 ? static_cast<double>(values.size() - 1) : 0;
   const double log_odds =
       comparisons * (share * std::log(kAlike / 0.5) + (1 - share) * std::log((1 - kAlike) / 0.5));
   return 1 / (1 + std::exp(-log_odds));

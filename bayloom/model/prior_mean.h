@@ -4,7 +4,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "bayloom/model/earlier_ranking.h"
@@ -12,10 +11,6 @@
 #include "bayloom/model/task_observations.h"
 
 namespace bayloom::model {
-
-/// Of all pairs with different values, the share that the scores put in the same order; equal
-/// scores count half. Nullopt if all values are equal.
-std::optional<double> ShareInOrder(const Eigen::VectorXd& scores, const Eigen::VectorXd& values);
 
 /// That an earlier task ranks configurations as the new one does: the posterior probability of
 /// "puts four pairs of five in order" against "puts half of them in order", by the n - 1

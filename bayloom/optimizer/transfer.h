@@ -72,11 +72,11 @@ struct TransferOptions {
 /// The tasks in an order that does not depend on the one given, so that choices do not either.
 void SortTasks(std::vector<EarlierTask>& tasks);
 
-/// That a task's values depend on its parameters: the posterior probability, 0.9 beforehand, of
-/// "what half of its trials teach a forest puts 65 % of the other half's pairs in order" against
-/// "half of them". Values that belong to other configurations, or are noise alone, are found out so
-/// before anything is tried: mostly from 100 trials on, always from 400 on. A reversed order is
-/// not.
+/// That a task's values depend on its parameters: the posterior probability, 0.9 beforehand, of a
+/// correlation of 0.3 between one half of its trials and what a forest says of them that learnt the
+/// other half, against none. Values that belong to other configurations, or are noise alone, are
+/// found out so before anything is tried: mostly from 100 trials on, always from 1,000 on. A
+/// reversed order is not.
 double ProbabilityOfLearnable(const EarlierTask& task);
 
 /// Removes the tasks of which that is less than one half, and says which ones: their names.

@@ -6,7 +6,6 @@
 #include <iterator>
 #include <numeric>
 
-#include "bayloom/model/prior_mean.h"
 #include "bayloom/model/random_forest.h"
 #include "bayloom/optimizer/internal/features.h"
 #include "bayloom/optimizer/transfer.h"
@@ -18,63 +17,82 @@ using Eigen::Index;
 using Eigen::VectorXd;
 
 /// So many trials of a task are looked at, drawn at random.
-constexpr size_t kExamined = 400;
+constexpr size_t kExamined = 1000;
 constexpr int kTrees = 50;
-/// The share of pairs in order by what one half of a task's trials says of the other half, if the
-/// values depend on the parameters; else it is one half.
-constexpr double kLearnable = 0.65;
+/// The correlation with what one half of a task's trials says of the other half, if the values
+/// depend on the parameters; else there is none.
+constexpr double kLearnable = 0.3;
 /// Most tasks are what they seem: the odds beforehand are 9.
 const double kPriorLogOdds = std::log(9);
 
-/// Trials in an order drawn at random, with the ranks of their values.
-model::TaskObservations Drawn(const EarlierTask& task, base::RandomStream& random) {
+struct Trials {
+  model::RowMatrix rows;
+  VectorXd ranks;
+  VectorXd values;  ///< their logarithms where all are positive
+
+  Trials Part(Index begin, Index count) const {
+    return {rows.middleRows(begin, count), ranks.segment(begin, count),
+            values.segment(begin, count)};
+  }
+};
+
+/// In an order drawn at random.
+Trials Drawn(const EarlierTask& task, base::RandomStream& random) {
   std::vector<size_t> order(task.values.size());
   std::iota(order.begin(), order.end(), size_t{0});
   random.Shuffle(order);
   order.resize(std::min(order.size(), kExamined));
   std::vector<space::Configuration> configurations;
-  std::vector<double> ascending;
-  for (const size_t i : order) {
-    configurations.push_back(task.configurations[i]);
-    ascending.push_back(task.values[i]);
+  VectorXd values(std::ssize(order));
+  for (Index i = 0; i < values.size(); ++i) {
+    configurations.push_back(task.configurations[order[static_cast<size_t>(i)]]);
+    values[i] = task.values[order[static_cast<size_t>(i)]];
   }
+  VectorXd ascending = values;
   std::ranges::sort(ascending);
-  VectorXd ranks(std::ssize(order));
-  for (Index i = 0; i < ranks.size(); ++i) {
-    const double value = task.values[order[static_cast<size_t>(i)]];
-    ranks[i] = static_cast<double>(std::ranges::lower_bound(ascending, value) - ascending.begin());
-  }
-  return {Features(task.space)(configurations), std::move(ranks)};
+  const VectorXd ranks = values.unaryExpr([&](double value) {
+    return static_cast<double>(std::ranges::lower_bound(ascending, value) - ascending.begin());
+  });
+  if ((values.array() > 0).all()) values = values.array().log();
+  return {Features(task.space)(configurations), ranks, values};
 }
 
-/// The share of pairs of the latter that a forest that learnt the former puts in order.
-double ShareInOrder(const model::TaskObservations& learnt, const model::TaskObservations& asked,
-                    base::RandomStream& random) {
+/// Pearson's; 0 where one of them is constant.
+double Correlation(VectorXd a, VectorXd b) {
+  a.array() -= a.mean();
+  b.array() -= b.mean();
+  const double norm = a.norm() * b.norm();
+  return norm > 0 ? a.dot(b) / norm : 0;
+}
+
+/// Of the latter with what a forest that learnt the former's ranks expects. The larger one of ranks
+/// and values: where a search has stayed with what is good, ranks are mostly those of noise, and
+/// values tell its first trials from the others.
+double Foreseen(const Trials& learnt, const Trials& asked, base::RandomStream& random) {
   model::RandomForestOptions options;
   options.trees = kTrees;
   options.scale = model::ObjectiveScale::kLinear;
   model::RandomForest forest(options);
-  forest.Fit(learnt.rows, learnt.values, random);
+  forest.Fit(learnt.rows, learnt.ranks, random);
   VectorXd mean, variance;
   forest.Predict(asked.rows, mean, variance);
-  return model::ShareInOrder(mean, asked.values).value_or(0.5);
+  return std::max(Correlation(mean, asked.ranks), Correlation(mean, asked.values));
 }
 
 }  // namespace
 
 double ProbabilityOfLearnable(const EarlierTask& task) {
   base::RandomStream random(1);
-  const model::TaskObservations all = Drawn(task, random);
-  const Index half = all.values.size() / 2, rest = all.values.size() - half;
+  const Trials all = Drawn(task, random);
+  const Index count = all.ranks.size(), half = count / 2;
   double log_odds = kPriorLogOdds;
   if (half > 1) {
-    const model::TaskObservations first{all.rows.topRows(half), all.values.head(half)},
-        second{all.rows.bottomRows(rest), all.values.tail(rest)};
-    const double share =
-        (ShareInOrder(first, second, random) + ShareInOrder(second, first, random)) / 2;
+    const Trials first = all.Part(0, half), second = all.Part(half, count - half);
+    const double found = (Foreseen(first, second, random) + Foreseen(second, first, random)) / 2;
+    // Fisher's transformation: atanh(r) is normal around that of the true correlation.
+    const double precision = static_cast<double>(count - 3), expected = std::atanh(kLearnable);
     log_odds +=
-        static_cast<double>(all.values.size() - 2) *
-        (share * std::log(kLearnable / 0.5) + (1 - share) * std::log((1 - kLearnable) / 0.5));
+        precision * expected * (std::atanh(std::clamp(found, -0.999, 0.999)) - expected / 2);
   }
   return 1 / (1 + std::exp(-log_odds));
 }
