@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "bayloom/tensor/digits.h"
 #include "bayloom/tensor/internal/primitives/tree.h"
 
 namespace bayloom::tensor {
@@ -83,16 +84,6 @@ std::optional<DotProduct> MatchDotProduct(const Block& block) {
   std::optional<DotFactor> b = MatchFactor(value->operands[1]);
   if (!a || !b || !GoTogether(a->dtype(), b->dtype(), value->dtype)) return std::nullopt;
   return DotProduct{*std::move(a), *std::move(b)};
-}
-
-DigitId OnlyDigit(const Program& program, LoopId loop) {
-  DigitId only = -1;
-  for (DigitId digit : program.loops[loop].digits) {
-    if (program.digit_extents[digit] == 1) continue;
-    if (only >= 0) return -1;
-    only = digit;
-  }
-  return only;
 }
 
 Result<BlockId> BlockToTensorize(const Program& program, LoopId loop) {

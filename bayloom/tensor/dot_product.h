@@ -41,9 +41,6 @@ struct DotProduct {
 /// The dot product that a reduction block is; nullopt for other blocks.
 std::optional<DotProduct> MatchDotProduct(const Block& block);
 
-/// The only digit of a loop that has more than one value; -1 if there are none or several.
-DigitId OnlyDigit(const Program& program, LoopId loop);
-
 /// The block below a loop whose products an instruction can sum up (Tensorize says when), or why
 /// there is none.
 Result<BlockId> BlockToTensorize(const Program& program, LoopId loop);

@@ -10,6 +10,7 @@
 #include "bayloom/target/gpu_machine.h"
 #include "bayloom/target/warp_instruction.h"
 #include "bayloom/tensor/async_copy.h"
+#include "bayloom/tensor/digits.h"
 #include "bayloom/tensor/warp_matrices.h"
 
 namespace bayloom::feature {
@@ -162,14 +163,11 @@ class ShapeFinder {
 
   /// Digits of vectorized loops.
   std::vector<tensor::DigitId> LanesOf(const GpuBlockNest& nest) const {
-    std::vector<tensor::DigitId> lanes;
-    for (const tensor::LoopId loop : nest.serial) {
-      if (LoopAt(loop).kind != LoopKind::kVectorized) continue;
-      for (const tensor::DigitId digit : LoopAt(loop).digits) {
-        if (program_.digit_extents[digit] > 1) lanes.push_back(digit);
-      }
-    }
-    return lanes;
+    std::vector<tensor::LoopId> vectorized;
+    std::ranges::copy_if(nest.serial, std::back_inserter(vectorized), [&](tensor::LoopId loop) {
+      return LoopAt(loop).kind == LoopKind::kVectorized;
+    });
+    return tensor::MovingDigits(program_, vectorized);
   }
 
   /// Whether the elements of a vectorized loop are next to each other in memory, and aligned to

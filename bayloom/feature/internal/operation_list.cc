@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "bayloom/tensor/access.h"
+#include "bayloom/tensor/digits.h"
 
 namespace bayloom::feature {
 namespace {

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "bayloom/tensor/access.h"
-#include "bayloom/tensor/dot_product.h"
+#include "bayloom/tensor/digits.h"
 
 namespace bayloom::feature {
 namespace {

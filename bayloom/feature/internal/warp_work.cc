@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "bayloom/feature/internal/gpu_access.h"
+#include "bayloom/tensor/digits.h"
 #include "bayloom/tensor/dot_product.h"
 #include "bayloom/tensor/warp_matrices.h"
 
@@ -14,18 +15,6 @@ namespace {
 
 using target::WarpGroupInstruction;
 using target::WarpInstruction;
-
-/// The digits of loops over threads that have more than one value, slowest first.
-std::vector<tensor::DigitId> ThreadDigits(const tensor::Program& program,
-                                          const GpuBlockNest& nest) {
-  std::vector<tensor::DigitId> digits;
-  for (const tensor::LoopId loop : nest.thread_loops) {
-    for (const tensor::DigitId digit : program.loops[loop].digits) {
-      if (program.digit_extents[digit] > 1) digits.push_back(digit);
-    }
-  }
-  return digits;
-}
 
 /// The factor of the product that has its rows.
 bool IsRows(const tensor::Access& factor, tensor::DigitId lane_row) {
@@ -98,7 +87,7 @@ std::optional<WarpWork> WarpWorkOf(const tensor::Program& program, const GpuProg
   work.covered.assign(tensorized, nest.serial.end());
   int64_t parts = 1;
   for (size_t i = 1; i < work.covered.size(); ++i) parts *= program.ExtentOf(work.covered[i]);
-  const std::vector<tensor::DigitId> threads = ThreadDigits(program, nest);
+  const std::vector<tensor::DigitId> threads = tensor::MovingDigits(program, nest.thread_loops);
   if (work.instruction == nullptr || threads.size() < 2 ||
       program.ExtentOf(*tensorized) != work.instruction->depth ||
       parts != WarpInstruction::kRowParts * WarpInstruction::kColumnParts) {

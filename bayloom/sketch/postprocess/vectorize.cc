@@ -9,7 +9,7 @@
 #include "bayloom/sketch/internal/postprocess/postprocess.h"
 #include "bayloom/sketch/rules/rules.h"
 #include "bayloom/tensor/access.h"
-#include "bayloom/tensor/dot_product.h"
+#include "bayloom/tensor/digits.h"
 #include "bayloom/tensor/primitives.h"
 
 namespace bayloom::sketch {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "bayloom/tensor/digits.h"
 #include "bayloom/tensor/loop_tree.h"
 
 namespace bayloom::codegen {

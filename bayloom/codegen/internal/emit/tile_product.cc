@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "bayloom/tensor/digits.h"
+
 namespace bayloom::codegen {
 namespace {
 

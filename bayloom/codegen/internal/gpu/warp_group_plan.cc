@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "bayloom/codegen/internal/gpu/plan.h"
+#include "bayloom/tensor/digits.h"
 #include "bayloom/tensor/dot_product.h"
 #include "bayloom/tensor/warp_matrices.h"
 
@@ -38,14 +39,7 @@ class WarpGroupPlanner {
  private:
   int64_t Extent(DigitId digit) const { return program_.digit_extents[digit]; }
 
-  /// Those of more than one value.
-  Places DigitsOf(LoopId loop) const {
-    Places digits;
-    for (const DigitId digit : program_.loops[loop].digits) {
-      if (Extent(digit) > 1) digits.push_back(digit);
-    }
-    return digits;
-  }
+  Places DigitsOf(LoopId loop) const { return tensor::MovingDigits(program_, std::span(&loop, 1)); }
 
   void Add(tensor::BlockId id) {
     const std::vector<LoopId> around = program_.LoopsAround(NodeRef::Block(id));
@@ -69,11 +63,7 @@ class WarpGroupPlanner {
   std::optional<Places> ThreadsAround(const std::vector<LoopId>& around) const {
     for (const auto& [outermost, nest] : plan_.thread_nests) {
       if (std::ranges::count(around, outermost) == 0 || nest.group != 1) continue;
-      Places threads;
-      for (const LoopId loop : nest.loops) {
-        const Places own = DigitsOf(loop);
-        threads.insert(threads.end(), own.begin(), own.end());
-      }
+      Places threads = tensor::MovingDigits(program_, nest.loops);
       constexpr int64_t kExtents[] = {WarpGroupInstruction::kWarps, WarpInstruction::kLaneRows,
                                       WarpInstruction::kLaneColumns};
       if (threads.size() < std::size(kExtents)) return std::nullopt;

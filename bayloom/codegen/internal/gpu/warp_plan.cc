@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "bayloom/codegen/internal/gpu/plan.h"
+#include "bayloom/tensor/digits.h"
 #include "bayloom/tensor/dot_product.h"
 
 namespace bayloom::codegen {
@@ -25,8 +26,7 @@ class WarpPlanner {
 
   void Plan() {
     for (const auto& [outermost, nest] : plan_.thread_nests) {
-      std::vector<DigitId> threads;
-      for (const LoopId loop : nest.loops) AppendDigits(loop, threads);
+      const std::vector<DigitId> threads = tensor::MovingDigits(program_, nest.loops);
       if (nest.group != 1 || threads.size() < 2) continue;
       WarpProduct product;
       product.lane_column = threads[threads.size() - 1];
@@ -41,13 +41,6 @@ class WarpPlanner {
 
  private:
   int64_t Extent(DigitId digit) const { return program_.digit_extents[digit]; }
-
-  /// Those of more than one value.
-  void AppendDigits(LoopId loop, std::vector<DigitId>& digits) const {
-    for (const DigitId digit : program_.loops[loop].digits) {
-      if (Extent(digit) > 1) digits.push_back(digit);
-    }
-  }
 
   /// Through loops that a thread runs by itself.
   void Visit(NodeRef node, const WarpProduct& lanes) {
@@ -86,11 +79,12 @@ class WarpPlanner {
   /// Inside of the loop there are two of two iterations: a thread's rows and its columns.
   bool FindParts(LoopId loop, const PlacedAccess& rows, const PlacedAccess& columns,
                  WarpProduct& product) const {
-    std::vector<DigitId> inside;
+    std::vector<LoopId> loops;
     for (NodeRef at = NodeRef::Loop(loop); at.is_loop(); at = program_.loops[at.id].body[0]) {
       if (program_.loops[at.id].body.size() != 1) return false;
-      if (at.id != loop) AppendDigits(at.id, inside);
+      if (at.id != loop) loops.push_back(at.id);
     }
+    std::vector<DigitId> inside = tensor::MovingDigits(program_, loops);
     if (inside.size() != 2 || Extent(inside[0]) != WarpInstruction::kRowParts ||
         Extent(inside[1]) != WarpInstruction::kColumnParts) {
       return false;

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "bayloom/tensor/digits.h"
+
 namespace bayloom::tensor {
 namespace {
 
@@ -52,13 +54,8 @@ bool IsDense(const Program& program, std::vector<Affine::Term> terms) {
 }
 
 bool VisitsElementsOnce(const Program& program, const Block& block, std::span<const LoopId> loops) {
-  std::vector<DigitId> unseen;
-  for (LoopId loop : loops) {
-    for (DigitId digit : program.loops[loop].digits) {
-      if (program.digit_extents[digit] > 1) unseen.push_back(digit);
-    }
-  }
-  const std::vector<DigitId> digits = unseen;
+  const std::vector<DigitId> digits = MovingDigits(program, loops);
+  std::vector<DigitId> unseen = digits;
   for (const Affine& binding : block.bindings) {
     std::vector<Affine::Term> terms;
     for (const Affine::Term& term : binding.terms) {
