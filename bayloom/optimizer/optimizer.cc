@@ -75,38 +75,35 @@ std::unique_ptr<model::Surrogate> MakeForest(const Features&, const BayesianOpti
 
 using SurrogateFactory = BayesianSearch::SurrogateFactory;
 
-std::unique_ptr<Optimizer> MakeBayesian(std::shared_ptr<const space::Space> space,
-                                        const std::vector<SurrogateFactory>& surrogates,
-                                        const OptimizerOptions& options) {
-  return std::make_unique<BayesianSearch>(std::move(space), surrogates, options);
-}
-
 std::unique_ptr<Optimizer> MakeForestBayesian(std::shared_ptr<const space::Space> space,
                                               const OptimizerOptions& options) {
-  return MakeBayesian(std::move(space), {MakeForest}, options);
+  const std::vector<SurrogateFactory> surrogates = {MakeForest};
+  return std::make_unique<BayesianSearch>(std::move(space), surrogates, options);
 }
 
 /// With earlier tasks, of which surrogates choose the objective's scale for all tasks unless they
 /// compare ranks only.
+std::unique_ptr<Optimizer> MakeTransferBayesian(std::shared_ptr<const space::Space> space,
+                                                OptimizerOptions options) {
+  if (TransferMethods().At(options.transfer.method).uses_ranks) {
+    SortTasks(options.transfer.tasks);
+  } else {
+    options.bayesian.objective = model::ObjectiveScale::kLinear;
+  }
+  const std::vector<SurrogateFactory> surrogates = {
+      [&](const Features& features, const BayesianOptions&) {
+        return MakeTransferSurrogate(features, options.transfer);
+      }};
+  return std::make_unique<BayesianSearch>(std::move(space), surrogates, options);
+}
+
 std::unique_ptr<Optimizer> MakeGaussianBayesian(std::shared_ptr<const space::Space> space,
                                                 const OptimizerOptions& options) {
-  OptimizerOptions adapted = options;
-  TakeOutNoise(adapted.transfer.tasks);
-  if (adapted.transfer.tasks.empty()) {
-    std::vector<SurrogateFactory> surrogates = {
-        options.further_objectives.empty() ? MakeGaussianProcess : MakeProcessOfSeveral};
-    if (options.bayesian.alternate_with_forest) surrogates.emplace_back(MakeForest);
-    return MakeBayesian(std::move(space), surrogates, adapted);
-  }
-  if (TransferMethods().At(options.transfer.method).uses_ranks) {
-    SortTasks(adapted.transfer.tasks);
-  } else {
-    adapted.bayesian.objective = model::ObjectiveScale::kLinear;
-  }
-  const SurrogateFactory make_transfer = [&](const Features& features, const BayesianOptions&) {
-    return MakeTransferSurrogate(features, adapted.transfer);
-  };
-  return MakeBayesian(std::move(space), {make_transfer}, adapted);
+  if (!options.transfer.tasks.empty()) return MakeTransferBayesian(std::move(space), options);
+  std::vector<SurrogateFactory> surrogates = {
+      options.further_objectives.empty() ? MakeGaussianProcess : MakeProcessOfSeveral};
+  if (options.bayesian.alternate_with_forest) surrogates.emplace_back(MakeForest);
+  return std::make_unique<BayesianSearch>(std::move(space), surrogates, options);
 }
 
 /// Of one objective and without earlier tasks; else as "bayesian".
@@ -188,7 +185,9 @@ std::unique_ptr<Optimizer> MakeUnfiltered(std::string_view name,
 std::unique_ptr<Optimizer> MakeOptimizer(std::string_view name,
                                          std::shared_ptr<const space::Space> space,
                                          const OptimizerOptions& options) {
-  std::unique_ptr<Optimizer> optimizer = MakeUnfiltered(name, std::move(space), options);
+  OptimizerOptions adapted = options;
+  TakeOutNoise(adapted.transfer);
+  std::unique_ptr<Optimizer> optimizer = MakeUnfiltered(name, std::move(space), adapted);
   if (!options.excludes) return optimizer;
   return std::make_unique<ExclusionFilter>(std::move(optimizer), options.excludes);
 }

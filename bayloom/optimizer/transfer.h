@@ -67,6 +67,7 @@ struct TransferOptions {
   /// So many configurations that did best in earlier tasks are tried before anything else; see
   /// BestOfEarlier.
   int beginnings = 0;
+  std::vector<std::string> left_out = {};  ///< names of tasks that TakeOutNoise removed
 };
 
 /// The tasks in an order that does not depend on the one given, so that choices do not either.
@@ -79,8 +80,8 @@ void SortTasks(std::vector<EarlierTask>& tasks);
 /// reversed order is not.
 double ProbabilityOfLearnable(const EarlierTask& task);
 
-/// Removes the tasks of which that is less than one half, and says which ones: their names.
-std::vector<std::string> TakeOutNoise(std::vector<EarlierTask>& tasks);
+/// Removes the tasks of which that is less than one half, and adds their names to `left_out`.
+void TakeOutNoise(TransferOptions& options);
 
 /// A configuration of another task with the same values of the parameters that both have, and
 /// defaults (else the first values) of those that are new. Nullopt where a value is not in the

@@ -97,14 +97,12 @@ double ProbabilityOfLearnable(const EarlierTask& task) {
   return 1 / (1 + std::exp(-log_odds));
 }
 
-std::vector<std::string> TakeOutNoise(std::vector<EarlierTask>& tasks) {
-  std::vector<std::string> names;
-  std::erase_if(tasks, [&](const EarlierTask& task) {
+void TakeOutNoise(TransferOptions& options) {
+  std::erase_if(options.tasks, [&](const EarlierTask& task) {
     if (ProbabilityOfLearnable(task) >= 0.5) return false;
-    names.push_back(task.name);
+    options.left_out.push_back(task.name);
     return true;
   });
-  return names;
 }
 
 }  // namespace bayloom::optimizer

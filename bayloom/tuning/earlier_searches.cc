@@ -205,10 +205,6 @@ std::vector<std::string> TeachOptimizer(std::span<const std::string> files,
         "same names",
         base::InOneLine(scenario.objective)));
   }
-  for (const std::string& name : optimizer::TakeOutNoise(earlier.transfer.tasks)) {
-    earlier.notes.push_back(fmt::format(
-        "{}: left out, as its values do not depend on its parameters", base::InOneLine(name, 100)));
-  }
   scenario.optimizer_options.transfer = std::move(earlier.transfer);
   return std::move(earlier.notes);
 }

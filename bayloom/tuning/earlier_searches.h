@@ -38,9 +38,8 @@ EarlierSearches LearnFromSearches(std::span<const std::string> files, const std:
                                   const external::Scenario& scenario,
                                   const std::string& own_database = "");
 
-/// The same, told to the scenario's optimizer, without searches that are noise alone (see
-/// optimizer::TakeOutNoise); the notes. Nothing happens without files. Throws InputError also where
-/// there is nothing to learn from, and for an optimizer that cannot learn.
+/// The same, told to the scenario's optimizer; the notes. Nothing happens without files. Throws
+/// InputError also where there is nothing to learn from, and for an optimizer that cannot learn.
 std::vector<std::string> TeachOptimizer(std::span<const std::string> files,
                                         const std::string& method, const std::string& own_database,
                                         external::Scenario& scenario);

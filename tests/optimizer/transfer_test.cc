@@ -3,6 +3,7 @@
 
 #include "bayloom/optimizer/transfer.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "bayloom/base/result.h"
@@ -173,10 +174,14 @@ TEST(TransferNoise, IsTakenOutBeforeAnythingIsTried) {
   std::ranges::fill(constant.values, 1.0);
   EXPECT_LT(ProbabilityOfLearnable(constant), 0.5);
 
-  std::vector<EarlierTask> tasks = {noise, task};
-  EXPECT_EQ(TakeOutNoise(tasks), std::vector<std::string>{"noise"});
-  ASSERT_EQ(tasks.size(), 1u);
-  EXPECT_EQ(tasks[0].name, "bowl");
+  OptimizerOptions options;
+  options.transfer.tasks = {noise, task};
+  EXPECT_THAT(MakeOptimizer("bayesian", space, options)->TakeNotices(),
+              testing::ElementsAre(testing::StartsWith("noise: left out")));
+  TakeOutNoise(options.transfer);
+  EXPECT_EQ(options.transfer.left_out, std::vector<std::string>{"noise"});
+  ASSERT_EQ(options.transfer.tasks.size(), 1u);
+  EXPECT_EQ(options.transfer.tasks[0].name, "bowl");
   // Choices are those of a search that never heard of it.
   EXPECT_EQ(Choices(space, {noise}, 15), Choices(space, {}, 15));
   EXPECT_EQ(Choices(space, {task, noise}, 15), Choices(space, {task}, 15));

@@ -3,11 +3,14 @@
 
 #include "bayloom/optimizer/internal/bayesian_search.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "bayloom/acquisition/improvement.h"
+#include "bayloom/base/one_line.h"
 #include "bayloom/model/fit_failure.h"
 #include "bayloom/optimizer/internal/draw_near.h"
 #include "bayloom/optimizer/internal/objective_values.h"
@@ -67,6 +70,10 @@ BayesianSearch::BayesianSearch(std::shared_ptr<const space::Space> space,
       adviser.push_back({ObjectiveModel(make(features_, options_), features_, options_.objective,
                                         !further_objectives_.empty(), options_.max_observations)});
     }
+  }
+  for (const std::string& name : options.transfer.left_out) {
+    notices_.push_back(fmt::format("{}: left out, as its values do not depend on its parameters",
+                                   base::InOneLine(name, 100)));
   }
   beginnings_ = Beginnings(features_, *space, options.transfer, canonical_, random_);
   const bool knows_others = !options.transfer.tasks.empty();
