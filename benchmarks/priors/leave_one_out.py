@@ -24,6 +24,7 @@ standard library is needed.
 """
 
 import argparse
+import hashlib
 import json
 import math
 import os
@@ -67,6 +68,10 @@ def arguments():
         parser.error(f"--trials is at least {STEPS}, --seeds at least 1")
     if options.earlier:
         options.arms = options.arms + [EARLIER]
+        options.earlier = options.earlier.resolve()
+        # Files of one version are not those of the next.
+        program = (options.earlier / "bayloom").read_bytes()
+        options.version = hashlib.sha256(program).hexdigest()[:8]
     return options
 
 
@@ -101,17 +106,24 @@ def tune(options, model, seed, trials, database, store="off", *more):
                 options.threads, "--db", database, "--divisions", "none", "--json", *more], store)
 
 
-def machine(options, version=""):
+def named(options, arm):
+    """The arm, as file names have it."""
+    return f"{arm}-{options.version}" if arm == EARLIER else arm
+
+
+def machine(options, arm):
     """A database that knows the machine, which all others of a version are copies of."""
-    bayloom = options.earlier / "bayloom" if version else options.bayloom
-    return once(options.folder / f"{version}machine.db", lambda half: run(
+    is_earlier = arm == EARLIER
+    bayloom = options.earlier / "bayloom" if is_earlier else options.bayloom
+    name = f"machine.{named(options, arm)}.db" if is_earlier else "machine.db"
+    return once(options.folder / name, lambda half: run(
         [bayloom, "tune", "--op", "matmul:16,16,16", "--trials", 1, "--threads",
          options.threads, "--db", half]))
 
 
 def donor(options, model):
     def make(half):
-        shutil.copy(machine(options), half)
+        shutil.copy(machine(options, "cold"), half)
         tune(options, model, DONOR_SEED, options.donor_trials, half)
         print(f"{model.stem}: tuned for the others", file=sys.stderr)
     return once(options.folder / f"{model.stem}.donor.db", make)
@@ -135,7 +147,7 @@ def store_without(options, model):
 def tuned(options, model, arm, seed):
     """The database of a tuning."""
     def make_earlier(half):
-        shutil.copy(machine(options, EARLIER), half)
+        shutil.copy(machine(options, arm), half)
         run([options.earlier / "bayloom", "tune", model, "--trials", options.trials, "--seed", seed,
              "--threads", options.threads, "--db", half])
         print(f"{model.stem}, {arm}, seed {seed}", file=sys.stderr)
@@ -145,21 +157,22 @@ def tuned(options, model, arm, seed):
         remove(store)
         if arm != "cold":
             shutil.copy(store_without(options, model), store)
-        shutil.copy(machine(options), half)
+        shutil.copy(machine(options, arm), half)
         answer = tune(options, model, seed, options.trials, half, store, "--prior",
                       "on" if arm == "prior" else "off")
         if ("prior: " in answer.stderr) != (arm == "prior"):
             sys.exit(f"leave_one_out.py: {model.stem}, {arm}: the prior is not as it should be")
         print(f"{model.stem}, {arm}, seed {seed}: "
               f"{1e3 * json.loads(answer.stdout)['total']:.4g} ms", file=sys.stderr)
-    return once(options.folder / f"{model.stem}.{arm}.{options.trials}.{seed}.db",
+    name = f"{model.stem}.{named(options, arm)}.{options.trials}.{seed}.db"
+    return once(options.folder / name,
                 make_earlier if arm == EARLIER else make)
 
 
 def timed_in_turns(options, model, remeasure, runs):
     """Seconds of the network after each of options.steps, of each run."""
     databases = [tuned(options, model, *one) for one in runs]
-    arms = "-".join(dict.fromkeys(arm for arm, _ in runs))
+    arms = "-".join(dict.fromkeys(named(options, arm) for arm, _ in runs))
     name = f"{model.stem}.{arms}.{options.trials}.{options.seeds}.json"
     timed = once(options.folder / name, lambda half: run(
         [remeasure, model, *databases, "--rounds", options.rounds, "--threads",

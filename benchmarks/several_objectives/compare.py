@@ -10,8 +10,8 @@
 Every search is a line of --out as soon as it has ended; run again, only those that are missing are
 done. The table gives the share of the best possible hypervolume that is missing after 50 and 100
 evaluations, median and quartiles over the seeds. Where the true front is not known, the best found
-by any search counts as possible. With --table nothing is searched: the lines of --out become the
-tables of the study.
+by any search counts as possible. With --table or --pair nothing is searched: the lines of --out
+become the tables of the study.
 """
 
 import argparse
@@ -129,7 +129,7 @@ def qlognehvi(problem, seed, trials, evaluate):
             point, _ = optimize_acqf(
                 utility, torch.tensor([[0.0] * d, [1.0] * d]), q=1, num_restarts=10,
                 raw_samples=512,
-                options={"batch_limit": 10, "init_batch_limit": 512, "maxiter": 200})
+                options={"batch_limit": 10, "init_batch_limit": 32, "maxiter": 200})
             point = point[0].detach()
         tried += 1
         found = evaluate(decode(point))
@@ -178,6 +178,8 @@ def main():
     parser.add_argument("--problems", default=None, help="names, with commas between")
     parser.add_argument("--methods", default=",".join(METHODS))
     parser.add_argument("--table", action="store_true", help="print what --out has, as Markdown")
+    parser.add_argument("--pair", default=None, metavar="METHOD,METHOD",
+                        help="print the searches of two methods with the same seeds, as Markdown")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     made = problems()
@@ -185,8 +187,10 @@ def main():
         made = {name: made[name] for name in arguments.problems.split(",")}
     out = pathlib.Path(arguments.out)
     rows = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
-    if arguments.table:
-        print(tables.markdown(tables.Missing(rows, made, CHECKPOINTS)))
+    if arguments.table or arguments.pair:
+        missing = tables.Missing(rows, made, CHECKPOINTS)
+        print(tables.pairs(missing, *arguments.pair.split(",")) if arguments.pair else
+              tables.markdown(missing))
         return
     done = {(r["problem"], r["method"], r["seed"]) for r in rows
             if len(r["hypervolume"]) == len(CHECKPOINTS)}  # not stopped on its way

@@ -98,7 +98,8 @@ def markdown(missing):
     complete = [method for method in counts if counts[method] == max(counts.values())]
     tables = [_all_seeds(missing, complete)]
     if "bayloom" in complete:
-        tables += [_same_seeds(missing, method) for method in counts if method not in complete]
+        tables += [pairs(missing, "bayloom", method) for method in counts
+                   if method not in complete]
     return "\n\n".join(tables)
 
 
@@ -114,20 +115,21 @@ def _all_seeds(missing, methods):
     return "\n".join(lines)
 
 
-def _same_seeds(missing, method):
-    """`less`: in how many pairs of one seed Bayloom left less than the other."""
-    lines = [f"| problem | seeds | after | Bayloom | {NAMES[method]} | Bayloom less, more | "
-             f"seconds, Bayloom's | {NAMES[method]}'s |", "|" + "---|" * 8]
+def pairs(missing, one, other):
+    """A table of two methods on the seeds that both have. `less`: in how many pairs of one seed
+    the first left less than the other."""
+    lines = [f"| problem | seeds | after | {NAMES[one]} | {NAMES[other]} | less, more | "
+             f"seconds, {NAMES[one]} | {NAMES[other]} |", "|" + "---|" * 8]
     for problem in missing.problems:
         for n in missing.checkpoints:
-            ours, theirs = missing.of(problem, "bayloom", n), missing.of(problem, method, n)
+            ours, theirs = missing.of(problem, one, n), missing.of(problem, other, n)
             seeds = sorted(ours.keys() & theirs.keys())
             if not seeds:
                 continue
             less = sum(ours[seed] < theirs[seed] for seed in seeds)
             more = sum(ours[seed] > theirs[seed] for seed in seeds)
             is_first = n == missing.checkpoints[0]
-            times = [_seconds(missing, problem, m) for m in ("bayloom", method)]
+            times = [_seconds(missing, problem, m) for m in (one, other)]
             lines.append(
                 f"| {problem if is_first else ''} | {len(seeds)} | {n} | "
                 f"{_cell([ours[seed] for seed in seeds])} | "
