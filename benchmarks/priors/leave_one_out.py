@@ -70,8 +70,10 @@ def arguments():
         options.arms = options.arms + [EARLIER]
         options.earlier = options.earlier.resolve()
         # Files of one version are not those of the next.
-        program = (options.earlier / "bayloom").read_bytes()
-        options.version = hashlib.sha256(program).hexdigest()[:8]
+        program = options.earlier / "bayloom"
+        if not program.is_file():
+            parser.error(f"--earlier: there is no {program}")
+        options.version = hashlib.sha256(program.read_bytes()).hexdigest()[:8]
     return options
 
 
@@ -165,8 +167,7 @@ def tuned(options, model, arm, seed):
         print(f"{model.stem}, {arm}, seed {seed}: "
               f"{1e3 * json.loads(answer.stdout)['total']:.4g} ms", file=sys.stderr)
     name = f"{model.stem}.{named(options, arm)}.{options.trials}.{seed}.db"
-    return once(options.folder / name,
-                make_earlier if arm == EARLIER else make)
+    return once(options.folder / name, make_earlier if arm == EARLIER else make)
 
 
 def timed_in_turns(options, model, remeasure, runs):

@@ -181,16 +181,18 @@ def main():
     parser.add_argument("--pair", default=None, metavar="METHOD,METHOD",
                         help="print the searches of two methods with the same seeds, as Markdown")
     arguments = parser.parse_args()
+    pair = arguments.pair.split(",") if arguments.pair else []
+    if pair and (len(pair) != 2 or not set(pair) <= METHODS.keys()):
+        parser.error(f"--pair takes two of {', '.join(METHODS)}, with a comma between")
     warnings.simplefilter("ignore")
     made = problems()
     if arguments.problems:
         made = {name: made[name] for name in arguments.problems.split(",")}
     out = pathlib.Path(arguments.out)
     rows = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
-    if arguments.table or arguments.pair:
+    if arguments.table or pair:
         missing = tables.Missing(rows, made, CHECKPOINTS)
-        print(tables.pairs(missing, *arguments.pair.split(",")) if arguments.pair else
-              tables.markdown(missing))
+        print(tables.pairs(missing, *pair) if pair else tables.markdown(missing))
         return
     done = {(r["problem"], r["method"], r["seed"]) for r in rows
             if len(r["hypervolume"]) == len(CHECKPOINTS)}  # not stopped on its way
