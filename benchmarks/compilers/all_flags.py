@@ -12,7 +12,9 @@ All begin with the scenario's default, -O3. Optuna's samplers ask as the conditi
 run); OpenTuner has no conditions and always chooses all. What does not compile is told to Optuna as
 pruned and to OpenTuner as an error. A search of which the best value was found by luck of the clock
 looks better than it is; so --again evaluates the best configuration of each search that many times
-more, all searches of a scenario in turns, and the medians of these are reported.
+more, all searches of a scenario in turns, and the medians of these are reported. With --again-by the
+evaluator of another scenario does so: searches may count instructions, which has no noise, and their
+best be timed.
 
 Prints the best value after some trials relative to the default's, the median over the seeds and
 each of them ("-": there is none, or none of the default); everything is kept in --out as JSON lines,
@@ -218,15 +220,24 @@ def main() -> None:
     parser.add_argument("scenarios", nargs="+")
     parser.add_argument("--optimizers", default="bayesian,random,tpe,opentuner")
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--first-seed", type=int, default=1)
     parser.add_argument("--trials", type=int, default=100)
     parser.add_argument("--at", default="30,100,300", help="numbers of trials to report")
     parser.add_argument("--again", type=int, default=0, metavar="N",
                         help="evaluate each search's best N times more, after each of --at")
+    parser.add_argument("--again-by", nargs="+", metavar="SCENARIO",
+                        help="by these scenarios' evaluators, one for each scenario in order")
     parser.add_argument("--bayloom", default=os.path.join(HERE, "../../build/release/bin/bayloom"))
     parser.add_argument("--out", default="all_flags.jsonl")
     arguments = parser.parse_args()
+    evaluators = arguments.again_by or arguments.scenarios
+    if len(evaluators) != len(arguments.scenarios):
+        parser.error("--again-by: one scenario for each that is searched")
+    if arguments.again_by and not arguments.again:
+        parser.error("--again-by needs --again")
     kept = Kept(arguments.out)
-    names, seeds = arguments.optimizers.split(","), range(1, arguments.seeds + 1)
+    names = arguments.optimizers.split(",")
+    seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
     runs = {}
     for seed in seeds:
         for path in arguments.scenarios:
@@ -239,13 +250,13 @@ def main() -> None:
                                                        arguments.trials))
                     print(*keys.values(), file=sys.stderr, flush=True)
                 runs[path, name, seed] = run["tried"]
-    for path in arguments.scenarios:
+    for path, evaluator in zip(arguments.scenarios, evaluators):
         for at in map(int, arguments.at.split(",")):
             if at <= arguments.trials:
-                report(path, names, seeds, runs, at, arguments, kept)
+                report(path, evaluator, names, seeds, runs, at, arguments, kept)
 
 
-def report(path: str, names: list, seeds: range, runs: dict, at: int, arguments,
+def report(path: str, evaluator: str, names: list, seeds: range, runs: dict, at: int, arguments,
            kept: Kept) -> None:
     of_path = {f"{name} {seed}": runs[path, name, seed] for name in names for seed in seeds}
     best = {key: tried[place][0] for key, tried in of_path.items()
@@ -253,14 +264,15 @@ def report(path: str, names: list, seeds: range, runs: dict, at: int, arguments,
     default = {key: tried[0][0] for key, tried in of_path.items()}
     what = "as the searches saw it"
     if arguments.again:
-        keys = {"scenario": os.path.basename(path), "again": arguments.again, "at": at,
+        keys = {"scenario": os.path.basename(evaluator), "again": arguments.again, "at": at,
                 "trials": arguments.trials, "searches": sorted(of_path)}
         line = kept.find(**keys)
         if line is None:
-            line = kept.add(**keys, medians=evaluate_again(path, of_path, at, arguments.again))
+            line = kept.add(**keys, medians=evaluate_again(evaluator, of_path, at,
+                                                            arguments.again))
         best = line["medians"]
         default = dict.fromkeys(of_path, best.get("default"))
-        what = f"evaluated {arguments.again} times again in turns"
+        what = f"evaluated {arguments.again} times again in turns by {os.path.basename(evaluator)}"
     print(f"\n{os.path.basename(path)} after {at} trials, over -O3, {what}: median (of each seed)")
     for name in names:
         ratios = [best[key] / default[key] if best.get(key) and default.get(key) else None
