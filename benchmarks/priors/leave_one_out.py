@@ -14,10 +14,15 @@ store of its own. With --earlier, the folder of another version's programs, 'ear
 that version, from a cold start.
 
 Then the best programs that each had found on its way are timed again in turns (bayloom-remeasure), so
-that neither the machine's drift nor lucky measurements count. The end is the lowest latency of all
-tunings of the network; printed are the medians over seeds of the trials until a tuning was within 1 %
-and 5 % of it, and of the latency after so many trials over that end. A tuning that never came so
-close counts as having needed more than all trials.
+that neither the machine's drift nor lucky measurements count; a task that had no trial yet counts with
+the first program that it came to have (an earlier version's has none until then). Sums of tasks by two
+versions' measurers are not comparable: with --earlier all latencies of a version are multiplied by
+what its whole networks take (bayloom bench, all tunings in turns) over the sums of their tasks, the
+median of its tunings.
+
+The end is the lowest latency of all tunings of the network; printed are the medians over seeds of the
+trials until a tuning was within 1 % and 5 % of it, and of the latency after so many trials over that
+end. A tuning that never came so close counts as having needed more than all trials.
 
 Every step has files of its own in --folder: a run that was interrupted goes on where it was. Only the
 standard library is needed.
@@ -170,32 +175,53 @@ def tuned(options, model, arm, seed):
     return once(options.folder / name, make_earlier if arm == EARLIER else make)
 
 
-def timed_in_turns(options, model, remeasure, runs):
+def timed_in_turns(options, model, remeasure, runs, *more):
     """Seconds of the network after each of options.steps, of each run."""
     databases = [tuned(options, model, *one) for one in runs]
     arms = "-".join(dict.fromkeys(named(options, arm) for arm, _ in runs))
     name = f"{model.stem}.{arms}.{options.trials}.{options.seeds}.json"
     timed = once(options.folder / name, lambda half: run(
         [remeasure, model, *databases, "--rounds", options.rounds, "--threads",
-         options.threads, "--after", ",".join(map(str, options.steps)), "--json", half]))
+         options.threads, "--after", ",".join(map(str, options.steps)), *more, "--json", half]))
     # What never ran is infinite, which JSON has no number for.
     return [[math.inf if s is None else s for s in result["seconds"]]
             for result in json.loads(timed.read_text())]
 
 
+def network_latencies(options, model, runs):
+    """Seconds of the whole network by each tuning's programs: medians of rounds in turns."""
+    def make(half):
+        rounds = [[] for _ in runs]
+        for _ in range(options.rounds):
+            for seconds, (arm, seed) in zip(rounds, runs):
+                bayloom = options.earlier / "bayloom" if arm == EARLIER else options.bayloom
+                answer = run([bayloom, "bench", model, "--db", tuned(options, model, arm, seed),
+                              "--threads", options.threads, "--time", "1s", "--json"])
+                seconds.append(json.loads(answer.stdout)["latency"]["seconds"])
+        half.write_text(json.dumps([statistics.median(seconds) for seconds in rounds]))
+    arms = "-".join(dict.fromkeys(named(options, arm) for arm, _ in runs))
+    name = f"{model.stem}.{arms}.{options.trials}.{options.seeds}.whole.json"
+    return json.loads(once(options.folder / name, make).read_text())
+
+
 def curves(options, model):
     """What timed_in_turns says, by arm: a list for each seed.
 
-    An earlier version's programs are timed by its own bayloom-remeasure, right after the others.
+    An earlier version's programs are timed by its own programs, right after the others.
     """
     runs = [(arm, seed) for seed in range(1, options.seeds + 1) for arm in options.arms]
     for one in runs:  # tunings take turns, so that a drift is everybody's
         tuned(options, model, *one)
     ours = [one for one in runs if one[0] != EARLIER]
     theirs = [one for one in runs if one[0] == EARLIER]
-    found = timed_in_turns(options, model, options.remeasure, ours)
+    found = timed_in_turns(options, model, options.remeasure, ours, "--untried-by-first")
     if theirs:
         found += timed_in_turns(options, model, options.earlier / "bayloom-remeasure", theirs)
+        whole = network_latencies(options, model, ours + theirs)
+        over_tasks = [seconds / curve[-1] for seconds, curve in zip(whole, found, strict=True)]
+        factors = ([statistics.median(over_tasks[:len(ours)])] * len(ours)
+                   + [statistics.median(over_tasks[len(ours):])] * len(theirs))
+        found = [[factor * s for s in curve] for factor, curve in zip(factors, found)]
     by_arm = {arm: [] for arm in options.arms}
     for (arm, _), seconds in zip(ours + theirs, found, strict=True):
         by_arm[arm].append(seconds)
