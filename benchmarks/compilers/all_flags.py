@@ -17,8 +17,8 @@ evaluator of another scenario does so: searches may count instructions, which ha
 best be timed.
 
 Prints the best value after some trials relative to the default's, the median over the seeds and
-each of them ("-": there is none, or none of the default); everything is kept in --out as JSON lines,
-and what is there is not done again.
+each of them ("-": there is none, or none of the default). All values, and the configurations that were
+better than all before, are kept in --out as JSON lines, and what is there is not done again.
 """
 
 import argparse
@@ -186,6 +186,16 @@ def text_of(ratio: Optional[float]) -> str:
 OPTUNA = ("tpe", "tpe-multivariate", "optuna-random")
 
 
+def without_others(tried: list) -> list:
+    """Configurations are kept only of trials that were better than all before."""
+    kept, best = [], None
+    for value, chosen in tried:
+        is_better = value is not None and (best is None or value < best)
+        best = value if is_better else best
+        kept.append((value, chosen if is_better else None))
+    return kept
+
+
 def search(program: str, path: str, name: str, seed: int, trials: int) -> list:
     if name == "opentuner":
         return by_opentuner(path, seed, trials)
@@ -246,8 +256,8 @@ def main() -> None:
                         "trials": arguments.trials}
                 run = kept.find(**keys)
                 if run is None:
-                    run = kept.add(**keys, tried=search(arguments.bayloom, path, name, seed,
-                                                       arguments.trials))
+                    tried = search(arguments.bayloom, path, name, seed, arguments.trials)
+                    run = kept.add(**keys, tried=without_others(tried))
                     print(*keys.values(), file=sys.stderr, flush=True)
                 runs[path, name, seed] = run["tried"]
     for path, evaluator in zip(arguments.scenarios, evaluators):
