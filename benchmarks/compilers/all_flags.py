@@ -274,8 +274,9 @@ def report(path: str, evaluator: str, names: list, seeds: range, runs: dict, at:
     default = {key: tried[0][0] for key, tried in of_path.items()}
     what = "as the searches saw it"
     if arguments.again:
-        keys = {"scenario": os.path.basename(evaluator), "again": arguments.again, "at": at,
-                "trials": arguments.trials, "searches": sorted(of_path)}
+        keys = {"scenario": os.path.basename(path), "by": os.path.basename(evaluator),
+                "again": arguments.again, "at": at, "trials": arguments.trials,
+                "searches": sorted(of_path)}
         line = kept.find(**keys)
         if line is None:
             line = kept.add(**keys, medians=evaluate_again(evaluator, of_path, at,

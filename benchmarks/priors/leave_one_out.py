@@ -175,12 +175,16 @@ def tuned(options, model, arm, seed):
     return once(options.folder / name, make_earlier if arm == EARLIER else make)
 
 
+def timings(options, model, runs, of):
+    """The file of the latencies of these tunings: 'of' tasks or of whole networks."""
+    arms = "-".join(dict.fromkeys(named(options, arm) for arm, _ in runs))
+    return options.folder / f"{model.stem}.{arms}.{options.trials}.{options.seeds}.{of}.json"
+
+
 def timed_in_turns(options, model, remeasure, runs, *more):
     """Seconds of the network after each of options.steps, of each run."""
     databases = [tuned(options, model, *one) for one in runs]
-    arms = "-".join(dict.fromkeys(named(options, arm) for arm, _ in runs))
-    name = f"{model.stem}.{arms}.{options.trials}.{options.seeds}.json"
-    timed = once(options.folder / name, lambda half: run(
+    timed = once(timings(options, model, runs, "tasks"), lambda half: run(
         [remeasure, model, *databases, "--rounds", options.rounds, "--threads",
          options.threads, "--after", ",".join(map(str, options.steps)), *more, "--json", half]))
     # What never ran is infinite, which JSON has no number for.
@@ -199,9 +203,7 @@ def network_latencies(options, model, runs):
                               "--threads", options.threads, "--time", "1s", "--json"])
                 seconds.append(json.loads(answer.stdout)["latency"]["seconds"])
         half.write_text(json.dumps([statistics.median(seconds) for seconds in rounds]))
-    arms = "-".join(dict.fromkeys(named(options, arm) for arm, _ in runs))
-    name = f"{model.stem}.{arms}.{options.trials}.{options.seeds}.whole.json"
-    return json.loads(once(options.folder / name, make).read_text())
+    return json.loads(once(timings(options, model, runs, "whole"), make).read_text())
 
 
 def curves(options, model):
@@ -218,10 +220,11 @@ def curves(options, model):
     if theirs:
         found += timed_in_turns(options, model, options.earlier / "bayloom-remeasure", theirs)
         whole = network_latencies(options, model, ours + theirs)
-        over_tasks = [seconds / curve[-1] for seconds, curve in zip(whole, found, strict=True)]
-        factors = ([statistics.median(over_tasks[:len(ours)])] * len(ours)
-                   + [statistics.median(over_tasks[len(ours):])] * len(theirs))
-        found = [[factor * s for s in curve] for factor, curve in zip(factors, found)]
+        for place in slice(0, len(ours)), slice(len(ours), None):
+            factor = statistics.median(seconds / curve[-1] for seconds, curve in
+                                       zip(whole[place], found[place], strict=True))
+            if factor > 0:  # not where the last latencies are infinite
+                found[place] = [[factor * s for s in curve] for curve in found[place]]
     by_arm = {arm: [] for arm in options.arms}
     for (arm, _), seconds in zip(ours + theirs, found, strict=True):
         by_arm[arm].append(seconds)
