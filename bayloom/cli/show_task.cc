@@ -18,6 +18,7 @@
 #include "bayloom/report/printable.h"
 #include "bayloom/report/table.h"
 #include "bayloom/tuning/restore.h"
+#include "bayloom/tuning/untuned_program.h"
 
 namespace bayloom::cli {
 namespace {
@@ -132,10 +133,13 @@ void PrintAsText(const ShownTask& task, const ShowOptions& options) {
     return;
   }
   const trial::Outcome& outcome = task.best->outcome;
-  fmt::print("Best of {} trials: {}, spread {:.1f} %, {} ({} a run)\n\n", task.trials.size(),
-             report::FormatSeconds(outcome.value), 100 * measure::DetailsOf(outcome).spread,
-             report::FormatRate(task.space.workload().Flops() / outcome.value),
-             report::FormatFlops(task.space.workload().Flops()));
+  fmt::print(
+      "{} {} trials: {}, spread {:.1f} %, {} ({} a run)\n\n",
+      tuning::IsPlain(task.best->candidate) ? "The untuned program, the best of it and" : "Best of",
+      task.trials.size(), report::FormatSeconds(outcome.value),
+      100 * measure::DetailsOf(outcome).spread,
+      report::FormatRate(task.space.workload().Flops() / outcome.value),
+      report::FormatFlops(task.space.workload().Flops()));
   fmt::print("{}", report::InLines(tensor::Print(task.best->candidate.program)));
   if (task.why) PrintWhy(*task.why);
   if (options.trace) fmt::print("\n{}", report::InLines(task.best->candidate.trace.Print()));

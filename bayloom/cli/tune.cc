@@ -249,7 +249,7 @@ std::vector<sketch::Candidate> FirstCandidates(const sketch::SpaceGenerator& spa
   constexpr tuning::UntunedOptions kFew = {.population = 128};
   std::vector<sketch::Candidate> first = store.Lend(space, kLent);
   sketch::Candidate estimated = tuning::FastestByEstimate(space, first, kFew, pool);
-  if (!estimated.trace.instructions().empty()) first.insert(first.begin(), std::move(estimated));
+  first.insert(first.begin(), std::move(estimated));
   if (auto known = store.Find(space)) first.insert(first.begin(), std::move(known->candidate));
   std::vector<sketch::Candidate> distinct;
   for (sketch::Candidate& candidate : first) {

@@ -58,7 +58,7 @@ std::optional<double> UntunedRatio(record::Store& store, record::TaskId task,
   const std::optional<tuning::UntunedComparison> compared =
       tuning::CompareWithUntuned(store, *found);
   if (!compared || !compared->chosen) return std::nullopt;
-  return compared->untuned / *compared->chosen;
+  return compared->untuned.value / *compared->chosen;
 }
 
 /// What is decided otherwise, where both traces are of one design space.
@@ -111,6 +111,7 @@ Explanation Explain(record::Store& store, record::TaskId task, record::TargetId 
                     const sketch::SpaceGenerator& space, const tuning::MeasuredCandidate& best) {
   Explanation explanation;
   explanation.seconds = best.outcome.value;
+  explanation.is_plain = tuning::IsPlain(best.candidate);
   explanation.best = FactsOf(best.candidate.program, space.target());
   explanation.untuned = FactsOf(tuning::PlainCandidate(space).program, space.target());
   explanation.techniques = Techniques(best.candidate.trace, best.candidate.program);

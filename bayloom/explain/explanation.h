@@ -39,7 +39,8 @@ struct Rival {
 
 /// Why the best recorded program of a task is fast.
 struct Explanation {
-  double seconds = 0;  ///< its time
+  double seconds = 0;     ///< its time
+  bool is_plain = false;  ///< whether it is the untuned program itself
   ProgramFacts best, untuned;
   std::vector<std::string> techniques;
   std::optional<Limits> limits;  ///< where the machine was measured

@@ -105,9 +105,13 @@ std::vector<std::string> Sentences(const Explanation& explanation) {
   if (!explanation.techniques.empty()) {
     sentences.push_back(fmt::format("It uses {}.", fmt::join(explanation.techniques, ", ")));
   }
-  sentences.push_back(UntunedSentence(explanation.beside_untuned));
+  if (explanation.is_plain) {
+    sentences.push_back("It is the untuned program: nothing that was tried is faster.");
+  } else {
+    sentences.push_back(UntunedSentence(explanation.beside_untuned));
+  }
   if (explanation.runner_up) sentences.push_back(RunnerUpSentence(*explanation.runner_up));
-  AddDecisions(explanation.influences, sentences);
+  if (!explanation.is_plain) AddDecisions(explanation.influences, sentences);
   return sentences;
 }
 

@@ -29,8 +29,7 @@ constexpr int kMaxSlots = 16;
 
 Json CandidateJson(const sketch::Candidate& candidate) {
   Json json = {{"program", record::HashToHex(candidate.hash)}};
-  // The plain program has no trace.
-  if (!candidate.trace.instructions().empty()) json["trace"] = candidate.trace.ToJson();
+  if (!tuning::IsPlain(candidate)) json["trace"] = candidate.trace.ToJson();
   return json;
 }
 

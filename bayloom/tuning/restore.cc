@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "bayloom/base/json.h"
+#include "bayloom/tuning/untuned_comparison.h"
+#include "bayloom/tuning/untuned_program.h"
 
 namespace bayloom::tuning {
 
@@ -26,11 +28,13 @@ Result<sketch::Candidate> Restore(const sketch::SpaceGenerator& space,
   Result<tensor::Trace> trace = tensor::Trace::FromJson(json["trace"]);
   if (!trace) return trace.error();
   const int index = space.SpaceOf(*trace);
-  if (index < 0 && !may_be_of_earlier_spaces) {
+  const bool is_plain = trace->instructions().empty();
+  if (index < 0 && !is_plain && !may_be_of_earlier_spaces) {
     return Error{"the trace belongs to no design space of its workload"};
   }
   Result<sketch::Candidate> candidate =
-      space.Replay(std::max(0, index), *trace, base::RandomStream(0));
+      is_plain ? PlainCandidate(space)
+               : space.Replay(std::max(0, index), *trace, base::RandomStream(0));
   if (candidate && candidate->hash != trial.key) {
     return Error{"the trace makes another program than the one that was measured"};
   }
@@ -52,7 +56,11 @@ std::optional<MeasuredCandidate> RestoreBest(record::Store& store,
   if (!task || !target) return std::nullopt;
   for (const record::StoredTrial& trial : store.BestOf(*task, *target, kAttempts)) {
     Result<sketch::Candidate> candidate = Restore(space, trial, /*may_be_of_earlier_spaces=*/true);
-    if (candidate) return MeasuredCandidate{*std::move(candidate), trial.outcome};
+    if (!candidate) continue;
+    const std::optional<UntunedComparison> compared = CompareWithUntuned(store, trial);
+    std::optional<trial::Outcome> untuned = compared ? compared->FasterUntuned() : std::nullopt;
+    if (untuned) return MeasuredCandidate{PlainCandidate(space), *std::move(untuned)};
+    return MeasuredCandidate{*std::move(candidate), trial.outcome};
   }
   return std::nullopt;
 }

@@ -313,26 +313,28 @@ std::vector<NetworkChoice> Tuning::Front() const {
 
 TuningGain Tuning::Gain() const {
   TuningGain gain;
-  std::vector<std::optional<record::StoredTrial>> chosen;
+  std::vector<std::optional<UntunedComparison>> comparisons;
   for (const auto& task : session_->tasks()) {
     const target::Target& target = task->space().target();
     const record::TargetId target_id = store_.FindTarget(target).value_or(0);
     const std::vector<record::StoredTrial> best = store_.BestOf(task->id(), target_id, 1);
-    chosen.push_back(best.empty() ? std::nullopt : std::optional(best[0]));
-    gain.seconds.push_back(best.empty() ? std::numeric_limits<double>::infinity()
-                                        : best[0].outcome.value);
+    std::optional<UntunedComparison>& compared = comparisons.emplace_back();
+    if (!best.empty()) compared = CompareWithUntuned(store_, best[0]);
+    const std::optional<trial::Outcome> untuned =
+        compared ? compared->FasterUntuned() : std::nullopt;
+    gain.seconds.push_back(untuned        ? untuned->value
+                           : best.empty() ? std::numeric_limits<double>::infinity()
+                                          : best[0].outcome.value);
   }
   Divide(gain);
-  for (size_t i = 0; i < chosen.size(); ++i) {
-    const double weight = gain.weights[i], seconds = gain.seconds[i];
+  for (size_t i = 0; i < comparisons.size(); ++i) {
+    const double weight = gain.weights[i];
     if (weight == 0) continue;
-    gain.total_seconds += weight * seconds;
-    if (!chosen[i]) continue;
-    const std::optional<UntunedComparison> compared = CompareWithUntuned(store_, *chosen[i]);
-    if (!compared) continue;
+    gain.total_seconds += weight * gain.seconds[i];
+    if (!comparisons[i]) continue;
     ++gain.compared_tasks;
-    gain.compared_seconds += weight * compared->chosen.value_or(seconds);
-    gain.untuned_seconds += weight * compared->untuned;
+    gain.compared_seconds += weight * comparisons[i]->BestSeconds();
+    gain.untuned_seconds += weight * comparisons[i]->untuned.value;
   }
   if (!std::isfinite(gain.total_seconds)) return gain;
   if (const double bound = RooflineBound(gain.weights); bound > 0) {

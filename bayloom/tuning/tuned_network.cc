@@ -53,7 +53,7 @@ ChosenProgram EstimatedProgram(const sketch::SpaceGenerator& space, const Choice
   std::vector<sketch::Candidate> lent;
   if (options.user_store != nullptr) lent = options.user_store->Lend(space, kLent);
   sketch::Candidate chosen = FastestByEstimate(space, lent, options.untuned, pool);
-  bool is_plain = chosen.trace.instructions().empty();
+  bool is_plain = IsPlain(chosen);
   if (!is_plain && options.check != nullptr) {
     const Status checked = options.check->Check(space.workload(), chosen.program);
     if (!checked) {

@@ -7,6 +7,7 @@
 
 #include "bayloom/measure/measurement_details.h"
 #include "bayloom/tuning/restore.h"
+#include "bayloom/tuning/untuned_program.h"
 
 namespace bayloom::tuning {
 
@@ -52,7 +53,11 @@ std::optional<TrainingSample> TuningTask::Learn(const TuningTrial& trial) {
     strategy_->Exclude(trial.candidate.hash);
     return std::nullopt;
   }
-  strategy_->Notify({&trial.candidate, 1}, {&trial.outcome, 1});
+  if (IsPlain(trial.candidate)) {
+    strategy_->Exclude(trial.candidate.hash);  // it has no decisions that others could be bred from
+  } else {
+    strategy_->Notify({&trial.candidate, 1}, {&trial.outcome, 1});
+  }
   return TrainingSample{workload_hash_, &trial.candidate, &trial.outcome, weight_};
 }
 

@@ -6,15 +6,23 @@
 #include <optional>
 
 #include "bayloom/record/store.h"
+#include "bayloom/trial/outcome.h"
 
 namespace bayloom::tuning {
 
 /// A recorded program and the untuned one as the task's latest comparison measured them in turns,
 /// in seconds.
 struct UntunedComparison {
-  double untuned = 0;
+  trial::Outcome untuned;        ///< measured once
   std::optional<double> chosen;  ///< median of its repeats; nothing if it was not among them
   int repeats = 0;               ///< of the chosen one
+  double recorded = 0;           ///< the chosen one's time as Store::BestOf has it
+
+  /// The untuned program's outcome if that is faster by more than one measurement may err by: what
+  /// no tuning should make worse. Its time is the recorded one by the ratio of both in turns.
+  std::optional<trial::Outcome> FasterUntuned() const;
+  /// Of the faster one, in turns; the recorded time where the chosen one was not among them.
+  double BestSeconds() const;
 };
 
 /// Nothing where the latest comparison did not measure the untuned program.

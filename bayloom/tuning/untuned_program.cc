@@ -52,6 +52,8 @@ sketch::Candidate PlainCandidate(const sketch::SpaceGenerator& space) {
   return plain;
 }
 
+bool IsPlain(const sketch::Candidate& candidate) { return candidate.trace.instructions().empty(); }
+
 sketch::Candidate FastestByEstimate(const sketch::SpaceGenerator& space,
                                     std::span<const sketch::Candidate> lent,
                                     const UntunedOptions& options, base::ThreadPool& pool) {

@@ -22,6 +22,8 @@ struct UntunedOptions {
 
 /// The workload's plain program (DefaultSchedule); its trace is empty.
 sketch::Candidate PlainCandidate(const sketch::SpaceGenerator& space);
+/// Whether a candidate is that, and of no design space.
+bool IsPlain(const sketch::Candidate& candidate);
 
 /// The program of the design spaces that the time estimate likes best: random ones and those
 /// `lent`, such as programs of similar workloads, are bred for a few generations. The plain program

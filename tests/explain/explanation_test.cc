@@ -12,6 +12,7 @@
 
 #include "bayloom/explain/decision_text.h"
 #include "bayloom/tuning/restore.h"
+#include "bayloom/tuning/untuned_program.h"
 #include "tests/record/sample.h"
 #include "tests/temporary_folder.h"
 
@@ -96,6 +97,22 @@ TEST_F(ExplanationTest, FindsTheOneDecisionThatTimeDependsOn) {
     EXPECT_LT(decisions[i].index->total.value, 0.2) << decisions[i].decision;
   }
   EXPECT_THAT(Sentences(explanation), Contains(HasSubstr(decisions[0].decision)));
+}
+
+TEST_F(ExplanationTest, OfTheUntunedProgramItSaysThatItIsThat) {
+  AddTrials(60, [](const sketch::Candidate&, int trial) { return 1e-3 + 1e-5 * trial; });
+  const sketch::Candidate plain = tuning::PlainCandidate(space_);
+  record::StoredTrial trial = record::MakeTrial(context_, added_, 5e-4);
+  trial.candidate = tuning::CandidateText(plain);
+  trial.key = plain.hash;
+  ASSERT_TRUE(store_.AddTrial(trial));
+  const Explanation explanation = Explained();
+  EXPECT_TRUE(explanation.is_plain);
+  EXPECT_TRUE(explanation.influences.decisions.empty());
+  EXPECT_NEAR(*explanation.runner_up->ratio, 2, 1e-9);
+  const std::vector<std::string> sentences = Sentences(explanation);
+  EXPECT_THAT(sentences, Contains(HasSubstr("It is the untuned program")));
+  EXPECT_THAT(sentences, Not(Contains(HasSubstr("design space"))));
 }
 
 TEST_F(ExplanationTest, TimesThatNothingExplainsAreNotExplained) {

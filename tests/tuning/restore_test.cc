@@ -9,6 +9,7 @@
 
 #include "bayloom/sketch/default_schedule.h"
 #include "bayloom/tuning/tuned_network.h"
+#include "bayloom/tuning/untuned_program.h"
 #include "tests/temporary_folder.h"
 #include "tests/tuning/simulated_evaluator.h"
 
@@ -29,7 +30,9 @@ class RestoreTest : public ::testing::Test {
   }
 
   sketch::Candidate Record(uint64_t seed, double seconds) {
-    sketch::Candidate candidate = *space_.Sample(0, base::RandomStream(seed));
+    return Record(*space_.Sample(0, base::RandomStream(seed)), seconds);
+  }
+  sketch::Candidate Record(sketch::Candidate candidate, double seconds) {
     record::StoredTrial trial;
     trial.run = run_;
     trial.task = task_;
@@ -41,6 +44,20 @@ class RestoreTest : public ::testing::Test {
     trial.outcome = trial::Outcome::Feasible(seconds);
     store_.AddTrial(trial);
     return candidate;
+  }
+
+  /// What the session's end measured in turns: its first trial, and the untuned program once.
+  void Compare(double first, double untuned) {
+    for (const bool is_untuned : {false, true}) {
+      record::Repeat repeat;
+      repeat.run = run_;
+      repeat.after = store_.CountTrials(run_);
+      repeat.task = task_;
+      repeat.target = target_;
+      repeat.trial_run = is_untuned ? 0 : run_;
+      repeat.outcome = trial::Outcome::Feasible(is_untuned ? untuned : first);
+      store_.AddRepeats({&repeat, 1});
+    }
   }
 
   /// Without choosing by estimate.
@@ -79,6 +96,29 @@ TEST_F(RestoreTest, TheFastestProgramIsMadeAnew) {
   EXPECT_EQ(Choose(&store_).source, ProgramSource::kTuned);
   EXPECT_EQ(Choose(&store_).program.StructuralHash(), fast.hash);
   EXPECT_FALSE(Choose(nullptr).measured.has_value());
+}
+
+TEST_F(RestoreTest, ThePlainProgramIsACandidateLikeOthers) {
+  const sketch::Candidate plain = PlainCandidate(space_);
+  Record(1, 2e-3);
+  Record(plain, 1e-3);
+  EXPECT_TRUE(IsPlain(*RestoreCandidate(space_, store_.TrialsOf(task_, target_).back())));
+  EXPECT_FALSE(IsPlain(*RestoreCandidate(space_, store_.TrialsOf(task_, target_).front())));
+  EXPECT_EQ(RestoreBest(store_, space_)->candidate.hash, plain.hash);
+  EXPECT_EQ(Choose(&store_).source, ProgramSource::kTuned);
+  EXPECT_EQ(Choose(&store_).measured->value, 1e-3);
+}
+
+TEST_F(RestoreTest, NoTuningMakesATaskSlowerThanUntuned) {
+  const sketch::Candidate tried = Record(1, 2e-3);
+  Compare(3e-3, 2.95e-3);  // no more than measurements err by
+  EXPECT_EQ(RestoreBest(store_, space_)->candidate.hash, tried.hash);
+  Record(2, 9e-3);  // later, so that the next comparison is another
+  Compare(3e-3, 1.5e-3);
+  const MeasuredCandidate best = *RestoreBest(store_, space_);
+  EXPECT_TRUE(IsPlain(best.candidate));
+  EXPECT_NEAR(best.outcome.value, 1e-3, 1e-9) << "half of what the trial took";
+  EXPECT_EQ(Choose(&store_).program.StructuralHash(), PlainCandidate(space_).hash);
 }
 
 TEST_F(RestoreTest, TrialsThatCannotBeMadeAnewAreRefusedAndPassedOver) {

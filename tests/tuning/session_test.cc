@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "bayloom/cost/internal/random_model.h"
 #include "bayloom/cost/xgboost_model.h"
+#include "bayloom/tuning/untuned_program.h"
 #include "tests/temporary_folder.h"
 #include "tests/tuning/simulated_evaluator.h"
 
@@ -252,6 +254,29 @@ TEST_F(SessionTest, EarlierSessionsAreLearntFromAndNotRepeated) {
   EXPECT_FALSE(third.tasks()[0]->best());
   third.Run();
   EXPECT_EQ(HashesOf(third.id()), HashesOf(first.id()));
+}
+
+TEST_F(SessionTest, ThePlainProgramIsTriedFirstAndNotAgain) {
+  options_.first = [](const sketch::SpaceGenerator& space) {
+    return std::vector<sketch::Candidate>{PlainCandidate(space)};
+  };
+  options_.budget.trials = 20;
+  for (const char* strategy : {"bayes", "evolutionary"}) {
+    options_.strategy = strategy;
+    options_.use_earlier_sessions = false;
+    Session session(strategy::SimulatedTarget(), OneTask(), store_, nullptr, evaluator_, options_);
+    session.Run();
+    const uint64_t plain = PlainCandidate(session.tasks()[0]->space()).hash;
+    std::vector<uint64_t> hashes = HashesOf(session.id());
+    ASSERT_EQ(hashes.size(), 20u);
+    EXPECT_EQ(hashes[0], plain);
+    EXPECT_EQ(std::ranges::count(hashes, plain), 1);
+
+    options_.use_earlier_sessions = true;
+    Session second(strategy::SimulatedTarget(), OneTask(), store_, nullptr, evaluator_, options_);
+    second.Run();
+    EXPECT_EQ(std::ranges::count(HashesOf(second.id()), plain), 0) << "it is known";
+  }
 }
 
 TEST_F(SessionTest, ChoicesDoNotDependOnTheNumberOfThreads) {

@@ -53,8 +53,8 @@ Json MeasurementJson(record::Store& store, const record::StoredTrial& best, doub
           {"spread", Finite(measure::DetailsOf(best.outcome).spread)},
           {"rate", Finite(flops / seconds)},
           {"repeats", compared ? compared->repeats : 0},
-          {"beside_untuned", Finite(compared ? compared->chosen.value_or(seconds) : seconds)},
-          {"untuned_seconds", compared ? Finite(compared->untuned) : Json()}};
+          {"beside_untuned", Finite(compared ? compared->BestSeconds() : seconds)},
+          {"untuned_seconds", compared ? Finite(compared->untuned.value) : Json()}};
 }
 
 }  // namespace
@@ -94,6 +94,9 @@ nlohmann::json ProgramDetails(record::Store& store, const record::TaskRecord& ta
   details["best"]["seconds"] = Finite(restored->outcome.value);
   details["best"]["trace"] = ShownLines(restored->candidate.trace.Print());
   details["why"] = WhyJson(explanation);
+  if (tuning::IsPlain(restored->candidate)) {
+    details["note"] = "the untuned program is the fastest, and what is compiled";
+  }
   return details;
 }
 
