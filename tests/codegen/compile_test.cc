@@ -36,9 +36,10 @@ target::Target Avx2Target() {
   return target;
 }
 
-/// c[64, 64] tiled i, j, k, i, j with an inner tile of rows x columns, columns vectorized.
-tensor::Program TiledMatmul(int64_t rows, int64_t columns) {
-  tensor::Program program = tensor::Lower(tensor::MatmulWorkload(64, 64, 64));
+/// c[height, width] tiled i, j, k, i, j with an inner tile of rows x columns, columns vectorized.
+tensor::Program TiledMatmul(int64_t rows, int64_t columns, int64_t height = 64,
+                            int64_t width = 64) {
+  tensor::Program program = tensor::Lower(tensor::MatmulWorkload(height, width, 64));
   const std::vector<tensor::LoopId> loops =
       program.LoopsAround(tensor::NodeRef::Block(program.BlocksInOrder().back()));
   const std::vector<tensor::LoopId> i =
@@ -95,6 +96,18 @@ TEST(CompileTest, TilesThatExceedTheRegistersAreCut) {
     EXPECT_GE(CountMatches(assembly, "vfmadd"), 8) << rows << " x " << columns;
     const std::string narrow = *EmitAssembly(program, Avx2Target(), "matmul");
     EXPECT_EQ(CountMatches(narrow, "ymm[0-9]+, [-0-9]*\\(%rsp"), 0) << rows << " x " << columns;
+  }
+}
+
+/// More registers of columns than rows: those of columns are loaded in turn, each for all rows.
+TEST(CompileTest, TilesThatFillTheRegistersAreNotSpilled) {
+  for (const auto& [rows, columns] : {std::pair{3, 32}, {2, 48}}) {
+    const std::string assembly =
+        *EmitAssembly(TiledMatmul(rows, columns, 48, 96), Avx2Target(), "matmul");
+    EXPECT_EQ(CountMatches(assembly, "vfmadd"), 12);
+    EXPECT_EQ(CountMatches(assembly, "ymm[0-9]+, [-0-9]*\\(%rsp"), 0) << assembly;
+    EXPECT_EQ(CountMatches(assembly, "\\(%rsp\\), %ymm"), 0) << assembly;
+    EXPECT_EQ(CountMatches(assembly, "fence"), 0) << "what keeps loads in order is no instruction";
   }
 }
 

@@ -17,6 +17,13 @@ size_t LoopCount(const AccumulatorTile& tile) {
   return tile.reduction.size() + tile.spatial.size();
 }
 
+/// LLVM moves up to four loads of neighbours together, in front of the first one's use: more
+/// registers than a tile that fills them has left. It moves none across a fence, which is no
+/// instruction of the processor.
+void KeepLoadsHere(IrBuilder& builder) {
+  builder.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent, llvm::SyncScope::SingleThread);
+}
+
 }  // namespace
 
 void NestEmitter::EmitNest(const Slots& slots, size_t from) {
@@ -28,7 +35,11 @@ void NestEmitter::EmitNest(const Slots& slots, size_t from) {
     }
     const tensor::LoopId loop = LoopOf(tile, from);
     const bool unroll = from >= tile.reduction.size() || plan_.unrolled.contains(loop);
-    Iterate(loop, unroll, [&] { EmitNest(slots, from + 1); });
+    const bool in_turn = tile.loads_in_turn && from == tile.reduction.size();
+    Iterate(loop, unroll, [&] {
+      if (in_turn) KeepLoadsHere(builder_);
+      EmitNest(slots, from + 1);
+    });
   });
 }
 

@@ -325,6 +325,7 @@ std::vector<int64_t> TilePlanner::ChooseSteps() {
   }
   digits_ = std::move(digits);
   tile_.spatial = std::move(spatial);
+  tile_.loads_in_turn = true;
   return other;
 }
 

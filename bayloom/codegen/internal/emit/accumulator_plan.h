@@ -43,6 +43,9 @@ struct AccumulatorTile {
   std::vector<tensor::LoopId> reduction;  ///< where the order is free; outermost first
   std::vector<tensor::LoopId> spatial;    ///< all below `root`, outermost first
   std::vector<Cut> cuts;
+  /// The first of `spatial` is vectorized, and the registers that its steps load are enough for one
+  /// step at a time only.
+  bool loads_in_turn = false;
   /// A kInit nest that is left out because the registers start at the neutral element; kRoot if
   /// there is none.
   tensor::NodeRef init;
