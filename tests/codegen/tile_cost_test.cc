@@ -70,6 +70,15 @@ class OuterProduct : public ::testing::Test {
       y_{tensor::ExprOp::kLoad, tensor::DType::kFloat32};
 };
 
+TEST_F(OuterProduct, RoomIsForThreeRegistersMoreThanTheTileNeeds) {
+  // Four rows of three registers: twelve sums, three of columns, one of a row.
+  const std::vector<TileDigit> digits = {{0, 4}, {1, 3}};
+  for (const auto& [registers, has_room] : {std::pair{16, false}, {18, false}, {19, true}}) {
+    EXPECT_EQ(TileCost(accesses_, registers, {8, 1}).HasRoom(digits, {4, 3}), has_room)
+        << registers;
+  }
+}
+
 TEST_F(OuterProduct, FillsTheUnitsAndFitsTheRegisters) {
   for (double in_flight : {1, 4, 8, 10, 16}) {
     for (int registers : {16, 32}) {

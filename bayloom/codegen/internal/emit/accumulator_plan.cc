@@ -325,7 +325,6 @@ std::vector<int64_t> TilePlanner::ChooseSteps() {
   }
   digits_ = std::move(digits);
   tile_.spatial = std::move(spatial);
-  tile_.loads_in_turn = true;
   return other;
 }
 
@@ -345,6 +344,7 @@ std::optional<AccumulatorTile> TilePlanner::Plan() {
   }
   const std::vector<int64_t> steps = ChooseSteps();
   if (steps.empty() && !digits_.empty()) return std::nullopt;
+  tile_.loads_in_turn = !cost_.HasRoom(digits_, steps);
   for (size_t i = 0; i < digits_.size(); ++i) {
     const TileDigit& digit = digits_[i];
     if (steps[i] == digit.steps) continue;

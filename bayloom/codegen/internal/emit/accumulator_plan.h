@@ -43,8 +43,7 @@ struct AccumulatorTile {
   std::vector<tensor::LoopId> reduction;  ///< where the order is free; outermost first
   std::vector<tensor::LoopId> spatial;    ///< all below `root`, outermost first
   std::vector<Cut> cuts;
-  /// The first of `spatial` is vectorized, and the registers that its steps load are enough for one
-  /// step at a time only.
+  /// There are no registers for values that are loaded before they are used.
   bool loads_in_turn = false;
   /// A kInit nest that is left out because the registers start at the neutral element; kRoot if
   /// there is none.

@@ -17,12 +17,12 @@ TileRates TileRates::Of(const target::MachineModel& machine) {
 
 /// A load whose value several accumulators use must stay in a register while the digits run over
 /// which it is reused: it takes as many registers as it has values below the outermost such digit.
-std::optional<double> TileCost::Of(const std::vector<TileDigit>& digits,
-                                   const std::vector<int64_t>& steps) const {
-  int64_t accumulators = 1;
-  for (int64_t s : steps) accumulators *= s;
-  int64_t live = accumulators;
-  double operations = work_.combine * static_cast<double>(accumulators), loaded = 0;
+TileCost::Demand TileCost::DemandOf(const std::vector<TileDigit>& digits,
+                                    const std::vector<int64_t>& steps) const {
+  Demand demand;
+  for (int64_t s : steps) demand.accumulators *= s;
+  demand.live = demand.accumulators;
+  demand.operations = work_.combine * static_cast<double>(demand.accumulators);
   for (const auto& [node, load] : accesses_.loads) {
     int64_t values = 1, kept = 1;
     bool reused = false;
@@ -34,14 +34,26 @@ std::optional<double> TileCost::Of(const std::vector<TileDigit>& digits,
     }
     const auto found = work_.values.find(node);
     const TileWork::Value work = found == work_.values.end() ? TileWork::Value{} : found->second;
-    loaded += work.loads * static_cast<double>(values);
-    operations += work.operations * static_cast<double>(values);
-    live += work.registers * kept + work.sums * values;
+    demand.loaded += work.loads * static_cast<double>(values);
+    demand.operations += work.operations * static_cast<double>(values);
+    demand.live += work.registers * kept + work.sums * values;
   }
-  if (live > registers_) return std::nullopt;
+  return demand;
+}
+
+std::optional<double> TileCost::Of(const std::vector<TileDigit>& digits,
+                                   const std::vector<int64_t>& steps) const {
+  const Demand demand = DemandOf(digits, steps);
+  if (demand.live > registers_) return std::nullopt;
   constexpr double kLoadWeight = 0.04;  // of two equals, the one with fewer loads
-  const double time = std::max({operations, rates_.load * loaded, rates_.in_flight});
-  return (time + kLoadWeight * loaded) / static_cast<double>(accumulators);
+  const double time = std::max({demand.operations, rates_.load * demand.loaded, rates_.in_flight});
+  return (time + kLoadWeight * demand.loaded) / static_cast<double>(demand.accumulators);
+}
+
+bool TileCost::HasRoom(const std::vector<TileDigit>& digits,
+                       const std::vector<int64_t>& steps) const {
+  constexpr int64_t kLoadedTogether = 4;
+  return DemandOf(digits, steps).live + kLoadedTogether - 1 <= registers_;
 }
 
 std::vector<int64_t> TileCost::Best(const std::vector<TileDigit>& digits) const {

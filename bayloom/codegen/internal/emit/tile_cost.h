@@ -59,11 +59,24 @@ class TileCost {
   std::optional<double> Of(const std::vector<TileDigit>& digits,
                            const std::vector<int64_t>& steps) const;
 
+  /// Whether there are registers for values that are loaded before they are used, as LLVM loads up
+  /// to four neighbours at once.
+  bool HasRoom(const std::vector<TileDigit>& digits, const std::vector<int64_t>& steps) const;
+
   /// The best steps for each digit: those scheduled unless others are clearly better. Empty when
   /// none fits.
   std::vector<int64_t> Best(const std::vector<TileDigit>& digits) const;
 
  private:
+  /// Of the innermost iteration.
+  struct Demand {
+    int64_t accumulators = 1;
+    int64_t live = 0;  ///< registers
+    double operations = 0;
+    double loaded = 0;  ///< cache lines
+  };
+  Demand DemandOf(const std::vector<TileDigit>& digits, const std::vector<int64_t>& steps) const;
+
   const BlockAccesses& accesses_;
   const int registers_;
   const TileRates rates_;
