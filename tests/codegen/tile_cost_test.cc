@@ -70,11 +70,11 @@ class OuterProduct : public ::testing::Test {
       y_{tensor::ExprOp::kLoad, tensor::DType::kFloat32};
 };
 
-TEST_F(OuterProduct, RoomIsForThreeRegistersMoreThanTheTileNeeds) {
+TEST_F(OuterProduct, ThreeRegistersMoreThanTheTileNeedsAreSpare) {
   // Four rows of three registers: twelve sums, three of columns, one of a row.
   const std::vector<TileDigit> digits = {{0, 4}, {1, 3}};
-  for (const auto& [registers, has_room] : {std::pair{16, false}, {18, false}, {19, true}}) {
-    EXPECT_EQ(TileCost(accesses_, registers, {8, 1}).HasRoom(digits, {4, 3}), has_room)
+  for (const auto& [registers, spare] : {std::pair{16, false}, {18, false}, {19, true}}) {
+    EXPECT_EQ(TileCost(accesses_, registers, {8, 1}).HasSpareRegisters(digits, {4, 3}), spare)
         << registers;
   }
 }

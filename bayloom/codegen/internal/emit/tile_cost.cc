@@ -50,8 +50,8 @@ std::optional<double> TileCost::Of(const std::vector<TileDigit>& digits,
   return (time + kLoadWeight * demand.loaded) / static_cast<double>(demand.accumulators);
 }
 
-bool TileCost::HasRoom(const std::vector<TileDigit>& digits,
-                       const std::vector<int64_t>& steps) const {
+bool TileCost::HasSpareRegisters(const std::vector<TileDigit>& digits,
+                                 const std::vector<int64_t>& steps) const {
   constexpr int64_t kLoadedTogether = 4;
   return DemandOf(digits, steps).live + kLoadedTogether - 1 <= registers_;
 }

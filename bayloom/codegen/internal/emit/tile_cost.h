@@ -61,7 +61,8 @@ class TileCost {
 
   /// Whether there are registers for values that are loaded before they are used, as LLVM loads up
   /// to four neighbours at once.
-  bool HasRoom(const std::vector<TileDigit>& digits, const std::vector<int64_t>& steps) const;
+  bool HasSpareRegisters(const std::vector<TileDigit>& digits,
+                         const std::vector<int64_t>& steps) const;
 
   /// The best steps for each digit: those scheduled unless others are clearly better. Empty when
   /// none fits.
