@@ -144,8 +144,8 @@ int64_t AddRecordedPrograms(const sketch::SpaceGenerator& space, record::Store& 
   for (const record::StoredTrial& trial : store.TrialsOf(*task, *target)) {
     if (sampling.IsKnown(trial.key) || !met.insert(trial.key).second) continue;
     Result<sketch::Candidate> candidate = tuning::RestoreCandidate(space, trial);
-    if (!candidate || tuning::IsPlain(*candidate))
-      continue;  // a pool's programs are made by traces
+    // A pool's programs are made by traces, which the plain one has none of.
+    if (!candidate || tuning::IsPlain(*candidate)) continue;
     chunk.push_back(std::make_shared<const sketch::Candidate>(*std::move(candidate)));
     if (static_cast<int64_t>(chunk.size()) < kChunk) continue;
     added += sampling.Add(chunk, "recorded");

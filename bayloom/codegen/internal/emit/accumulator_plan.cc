@@ -344,7 +344,7 @@ std::optional<AccumulatorTile> TilePlanner::Plan() {
   }
   const std::vector<int64_t> steps = ChooseSteps();
   if (steps.empty() && !digits_.empty()) return std::nullopt;
-  tile_.loads_in_turn = !cost_.HasSpareRegisters(digits_, steps);
+  tile_.loads_in_turn = product_ == nullptr && !cost_.HasSpareRegisters(digits_, steps);
   for (size_t i = 0; i < digits_.size(); ++i) {
     const TileDigit& digit = digits_[i];
     if (steps[i] == digit.steps) continue;
