@@ -18,8 +18,8 @@ struct UntunedComparison {
   int repeats = 0;               ///< of the chosen one
   double recorded = 0;           ///< the chosen one's time as Store::BestOf has it
 
-  /// The untuned program's outcome if that is faster by more than one measurement may err by: what
-  /// no tuning should make worse. Its time is the recorded one by the ratio of both in turns.
+  /// The untuned program's outcome if that is faster by more than one measurement may err by. Its
+  /// time is the recorded one by the ratio of both in turns.
   std::optional<trial::Outcome> FasterUntuned() const;
   /// Of the faster one, in turns; the recorded time where the chosen one was not among them.
   double BestSeconds() const;
