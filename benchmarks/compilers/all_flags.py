@@ -26,6 +26,7 @@ import csv
 import json
 import logging
 import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -149,11 +150,18 @@ def evaluate(scenario: dict, work: str, chosen: dict) -> Optional[float]:
         elif name in chosen:
             arguments.append(argument.replace("{" + name + "}", str(chosen[name])))
     seconds = float(scenario["evaluator"]["timeout"].removesuffix("s"))
+    # Of its own group: a compiler that does not come to an end is killed with what started it.
+    running = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                               start_new_session=True)
     try:
-        return json.loads(subprocess.run(arguments, capture_output=True, timeout=seconds,
-                                         check=True).stdout).get(scenario["minimize"])
-    except (subprocess.SubprocessError, ValueError):
+        output, _ = running.communicate(timeout=seconds)
+        return json.loads(output).get(scenario["minimize"]) if running.returncode == 0 else None
+    except (subprocess.TimeoutExpired, ValueError):
         return None
+    finally:
+        if running.poll() is None:
+            os.killpg(running.pid, signal.SIGKILL)
+            running.wait()
 
 
 def best_of(tried: list, trials: int) -> Optional[int]:

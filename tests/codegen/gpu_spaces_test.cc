@@ -70,7 +70,7 @@ INSTANTIATE_TEST_SUITE_P(Catalogue, GpuSpacesOf, ::testing::ValuesIn(Catalogue()
 
 TEST(GpuSpaces, ProductsHaveStagesTilesAndSharedReductions) {
   const sketch::GpuSpaces spaces(tensor::MatmulWorkload(64, 64, 256), Hopper());
-  ASSERT_EQ(spaces.spaces().size(), 3U);
+  ASSERT_EQ(spaces.spaces().size(), 4U);
   const auto staged = spaces.Sample(0, base::RandomStream(1));
   ASSERT_TRUE(staged) << staged.error().message;
   const std::string text = tensor::Print(staged->program);

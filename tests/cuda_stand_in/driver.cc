@@ -28,6 +28,8 @@ int64_t NumberSetting(const char* name, int64_t otherwise) {
   return set != nullptr ? std::atoll(set) : otherwise;
 }
 
+int DriverVersion() { return static_cast<int>(NumberSetting("STAND_IN_VERSION", 12080)); }
+
 bool TakeFault(const std::string& kind) {
   const std::string fault = Setting("STAND_IN_FAULT", "");
   if (!fault.starts_with(kind + ":")) return false;
@@ -145,7 +147,7 @@ STAND_IN_EXPORT int cuInit(unsigned) {
 }
 
 STAND_IN_EXPORT int cuDriverGetVersion(int* version) {
-  *version = static_cast<int>(NumberSetting("STAND_IN_VERSION", 12080));
+  *version = DriverVersion();
   return kSuccess;
 }
 
@@ -217,10 +219,13 @@ STAND_IN_EXPORT int cuCtxGetCurrent(bayloom_cu_context* context) {
 
 STAND_IN_EXPORT int cuModuleLoadData(bayloom_cu_module* module, const void* image) {
   if (const int error = Ready(); error != kSuccess) return error;
-  Result<codegen::StandIn> code = codegen::StandInOf(static_cast<const char*>(image));
+  const std::string_view text = static_cast<const char*>(image);
+  Result<codegen::StandIn> code = codegen::StandInOf(text);
   if (!code) return kInvalidImage;
   std::vector<codegen::GpuLaunch> launches = code->launches();
-  *module = reinterpret_cast<bayloom_cu_module>(new Module{*std::move(code), std::move(launches)});
+  const bool waits = text.find("griddepcontrol.wait") != text.npos;
+  *module =
+      reinterpret_cast<bayloom_cu_module>(new Module{*std::move(code), std::move(launches), waits});
   return kSuccess;
 }
 

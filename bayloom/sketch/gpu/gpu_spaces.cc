@@ -24,6 +24,7 @@ struct Preference {
   /// Products by the instructions of warps, padded so.
   std::optional<MatrixPadding> warps = std::nullopt;
   bool groups = false;  ///< products by the instructions of groups of warps
+  int64_t parts = 1;    ///< that the sums of products are split into
 };
 
 bool MayShare(const tensor::Program& program, tensor::BlockId id) {
@@ -47,10 +48,14 @@ GpuSketch SketchWith(const Preference& preference, const tensor::Schedule& inlin
     const bool shares = preference.share && MayShare(program, id);
     if (shares && ShareReduction(sketch, *name)) continue;
     if (!HasDataReuse(program, id)) continue;
-    if (preference.groups && TileForWarpGroups(sketch, *name, limits)) continue;
-    if (preference.warps && TileForWarps(sketch, *name, limits, *preference.warps)) continue;
-    if (preference.stage && TileProduct(sketch, *name, limits, true)) continue;
-    (void)TileProduct(sketch, *name, limits, false);
+    std::string product = *name;
+    if (preference.parts > 1) {
+      if (auto split = SplitSum(sketch, *name, preference.parts)) product = *std::move(split);
+    }
+    if (preference.groups && TileForWarpGroups(sketch, product, limits)) continue;
+    if (preference.warps && TileForWarps(sketch, product, limits, *preference.warps)) continue;
+    if (preference.stage && TileProduct(sketch, product, limits, true)) continue;
+    (void)TileProduct(sketch, product, limits, false);
   }
   (void)ChooseGridThreads(sketch);
   return sketch;
@@ -80,7 +85,10 @@ GpuSpaces::GpuSpaces(tensor::Workload workload, target::GpuLimits limits, bool l
        {Preference{true, false}, Preference{false, false}, Preference{true, true},
         Preference{true, false, MatrixPadding::kLeast},
         Preference{true, false, MatrixPadding::kRounded},
-        Preference{true, false, MatrixPadding::kLeast, true}}) {
+        Preference{true, false, MatrixPadding::kLeast, true},
+        Preference{true, false, MatrixPadding::kLeast, true, 2},
+        Preference{true, false, MatrixPadding::kLeast, true, 4},
+        Preference{true, false, MatrixPadding::kLeast, true, 8}}) {
     GpuSketch sketch = SketchWith(preference, inlined, limits_);
     tensor::Trace trace = sketch.schedule.trace().WithoutDecisions();
     const bool known = std::ranges::any_of(

@@ -45,8 +45,15 @@ Result<GpuSketch> Tile(GpuSketch sketch, const std::string& name, const target::
   Result<std::vector<tensor::LoopVar>> loops = schedule.GetLoops(*block);
   if (!loops) return loops.error();
   std::vector<tensor::LoopVar> blocks, strides, threads, neighbours, stage_steps, steps;
+  const int parts_of_sum = PartsOfSum(before);
   for (size_t i = 0; i < before.iters.size(); ++i) {
     TiledAxis axis;
+    if (static_cast<int>(i) == parts_of_sum) {
+      axis.kind = TiledAxis::Kind::kOverBlocks;
+      limits.axes.push_back(axis);
+      blocks.push_back((*loops)[i]);
+      continue;
+    }
     axis.step = static_cast<int>(schedule.trace().instructions().size());
     axis.extent = before.iters[i].extent;
     const bool spatial = before.iters[i].kind == tensor::IterKind::kSpatial;

@@ -183,8 +183,14 @@ class WarpTiler {
                           const MatrixAxes& axes, const MatrixUnits& units) {
     WarpLoops made;
     std::vector<tensor::LoopVar> row, column, depth;
+    const int parts_of_sum = PartsOfSum(block);
     for (size_t i = 0; i < loops.size(); ++i) {
       const int iter = static_cast<int>(i);
+      if (iter == parts_of_sum) {
+        limits_.axes.push_back({.kind = TiledAxis::Kind::kOverBlocks});
+        made.blocks.push_back(loops[i]);
+        continue;
+      }
       std::vector<int64_t> fixed;
       std::vector<tensor::LoopVar>* inner = nullptr;
       if (iter == axes.rows) {
@@ -346,12 +352,14 @@ Result<GpuSketch> TileMatrices(GpuSketch sketch, tensor::BlockVar block, const M
 /// the last two are those of the matrix, and rows run along the depth where they must.
 bool LieInPanels(const tensor::Program& program, const tensor::Block& block, const MatrixAxes& axes,
                  const WarpGroupInstruction& instruction) {
+  const int parts_of_sum = PartsOfSum(block);
   for (const StagedOperand& operand : FootprintsOf(program, block)) {
     std::vector<size_t> moving_axes;
     for (const StagedOperand::Dimension& dimension : operand.dimensions) {
       const size_t before = moving_axes.size();
       for (const StagedOperand::Term& term : dimension.terms) {
-        if (block.iters[term.axis].extent == 1) continue;
+        const bool is_over_blocks = static_cast<int>(term.axis) == parts_of_sum;
+        if (block.iters[term.axis].extent == 1 || is_over_blocks) continue;
         moving_axes.push_back(term.axis);
         if (term.stride != 1) return false;
       }

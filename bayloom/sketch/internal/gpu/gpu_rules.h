@@ -62,6 +62,15 @@ Status TileForWarpGroups(GpuSketch& sketch, const std::string& block,
 /// Lets threads share the iterations of a reduction, for some elements of a block each.
 Status ShareReduction(GpuSketch& sketch, const std::string& block);
 
+/// Splits the sum of a product into parts that blocks of threads of their own compute (split-K);
+/// what combines them, an element a thread, is a kernel of its own. Returns the name of the block
+/// that computes the parts, which is then tiled like any product, the parts over blocks. Fails
+/// where half as many parts fill a GPU, and where they would be short or are not equal.
+Result<std::string> SplitSum(GpuSketch& sketch, const std::string& block, int64_t parts);
+/// The iterator that counts the parts of a split sum: wherever one of its reductions moves an
+/// operand, it moves that by as much as the whole reduction. -1 if there is none.
+int PartsOfSum(const tensor::Block& block);
+
 /// Leaves the open decisions of the nests that are dealt to a grid.
 Status ChooseGridThreads(GpuSketch& sketch);
 

@@ -61,7 +61,7 @@ Status TileLimits::Check(const Decisions& decisions) const {
   int64_t threads = lanes, elements = lane_elements, box = 1;
   std::vector<int64_t> tiles;
   for (const TiledAxis& axis : axes) {
-    const auto& decision = decisions[static_cast<size_t>(axis.step)];
+    const auto& decision = DecisionOf(axis, decisions);
     tiles.push_back(decision ? axis.Tile(decision->values) : axis.unit);
     if (!decision) continue;
     threads *= axis.Threads(decision->values);
@@ -95,11 +95,17 @@ Status TileLimits::Check(const Decisions& decisions) const {
   return Ok();
 }
 
+const std::optional<tensor::Decision>& TileLimits::DecisionOf(const TiledAxis& axis,
+                                                              const Decisions& decisions) {
+  static const std::optional<tensor::Decision> undecided;
+  return axis.step < 0 ? undecided : decisions[static_cast<size_t>(axis.step)];
+}
+
 int64_t TileLimits::StagesAtATime(const Decisions& decisions) const {
   if (stages.step < 0 || !decisions[static_cast<size_t>(stages.step)]) return 1;
   int64_t steps = 1;
   for (const TiledAxis& axis : axes) {
-    const auto& decision = decisions[static_cast<size_t>(axis.step)];
+    const auto& decision = DecisionOf(axis, decisions);
     if (decision && axis.kind == TiledAxis::Kind::kReduction) steps *= decision->values[0];
   }
   const auto chosen = static_cast<size_t>(decisions[static_cast<size_t>(stages.step)]->values[0]);
@@ -109,6 +115,7 @@ int64_t TileLimits::StagesAtATime(const Decisions& decisions) const {
 Status TileLimits::Draw(Decisions& decisions, base::RandomStream& random) const {
   for (int draw = 0; draw < kMaxDraws; ++draw) {
     for (const TiledAxis& axis : axes) {
+      if (axis.step < 0) continue;
       const auto drawn = DrawStep(axis.step, random);
       if (!drawn) return Error{fmt::format("no tiles of an extent of {}", axis.extent)};
       decisions[static_cast<size_t>(axis.step)] = drawn;

@@ -21,9 +21,10 @@ namespace bayloom::sketch {
 ///   spatial     blocks, strides, threads, elements next to each other
 ///   by warps    blocks, warps, matrices of a warp
 ///   reduction   steps from one stage to the next, steps within one
+///   over blocks not tiled
 struct TiledAxis {
-  enum class Kind : uint8_t { kSpatial, kWarps, kReduction };
-  int step = -1;       ///< of the trace
+  enum class Kind : uint8_t { kSpatial, kWarps, kReduction, kOverBlocks };
+  int step = -1;       ///< of the trace; -1: nothing is decided
   int64_t extent = 1;  ///< of what is decided
   Kind kind = Kind::kSpatial;
   int64_t unit = 1;  ///< elements of the iterator that one of the innermost factor stands for
@@ -93,6 +94,8 @@ struct TileLimits {
   std::optional<tensor::Decision> DrawStep(int step, base::RandomStream& random) const;
 
  private:
+  static const std::optional<tensor::Decision>& DecisionOf(const TiledAxis& axis,
+                                                           const Decisions& decisions);
   /// As chosen, but no more than there are steps.
   int64_t StagesAtATime(const Decisions& decisions) const;
 };
