@@ -302,4 +302,8 @@ def report(path: str, evaluator: str, names: list, seeds: range, runs: dict, at:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        print("stopped; the same command goes on", file=sys.stderr)
+        sys.exit(130)

@@ -284,4 +284,8 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        print("stopped; the same command goes on", file=sys.stderr)
+        sys.exit(130)

@@ -89,12 +89,16 @@ GpuSpaces::GpuSpaces(tensor::Workload workload, target::GpuLimits limits, bool l
         Preference{true, false, MatrixPadding::kLeast, true, 2},
         Preference{true, false, MatrixPadding::kLeast, true, 4},
         Preference{true, false, MatrixPadding::kLeast, true, 8}}) {
-    GpuSketch sketch = SketchWith(preference, inlined, limits_);
-    tensor::Trace trace = sketch.schedule.trace().WithoutDecisions();
-    const bool known = std::ranges::any_of(
-        spaces_, [&](const Space& space) { return space.trace.SpaceHash() == trace.SpaceHash(); });
-    if (!known) spaces_.push_back({std::move(trace), std::move(sketch.limits)});
+    Add(SketchWith(preference, inlined, limits_));
   }
+  if (std::optional<GpuSketch> rows = ShareRows(inlined, limits_)) Add(*std::move(rows));
+}
+
+void GpuSpaces::Add(GpuSketch sketch) {
+  tensor::Trace trace = sketch.schedule.trace().WithoutDecisions();
+  const bool known = std::ranges::any_of(
+      spaces_, [&](const Space& space) { return space.trace.SpaceHash() == trace.SpaceHash(); });
+  if (!known) spaces_.push_back({std::move(trace), std::move(sketch.limits)});
 }
 
 GpuSpaces::GpuSpaces(GpuSpaces&&) noexcept = default;

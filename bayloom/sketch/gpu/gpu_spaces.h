@@ -19,13 +19,15 @@ inline constexpr int64_t kMaxThreadSums = 128;
 /// Elements of the box around them, at most: with strides between them more than they are.
 inline constexpr int64_t kMaxSumsBox = 14 << 10;
 
+struct GpuSketch;
+
 /// The design spaces of a workload on a GPU, and programs drawn from them.
 ///
 /// Products are cut into tiles: of blocks, of threads and of what a thread has in registers, with
 /// operands staged in shared memory; those of float16, bfloat16 and tf32 also into the matrices
 /// that warps, or groups of warps, multiply by tensor cores, padded where their extents are no
-/// multiples; reductions without enough elements to keep threads busy are shared by threads;
-/// everything else is dealt to a grid.
+/// multiples; reductions without enough elements to keep threads busy are shared by threads, those
+/// of rows together with what is computed of them; everything else is dealt to a grid.
 ///
 /// The limits of the GPU (threads of a block, shared memory, accumulators of a thread) are products
 /// and sums of products of tile sizes: known constraints, which decisions keep before a program is
@@ -64,6 +66,9 @@ class GpuSpaces {
 
  private:
   struct Space;
+
+  /// Unless it is the space of another one.
+  void Add(GpuSketch sketch);
 
   tensor::Workload workload_;
   target::GpuLimits limits_;

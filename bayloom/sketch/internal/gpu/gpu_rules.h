@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -70,6 +71,13 @@ Result<std::string> SplitSum(GpuSketch& sketch, const std::string& block, int64_
 /// The iterator that counts the parts of a split sum: wherever one of its reductions moves an
 /// operand, it moves that by as much as the whole reduction. -1 if there is none.
 int PartsOfSum(const tensor::Block& block);
+
+/// Reductions of rows, and what is computed of them element by element, in one kernel (RowChain):
+/// each row by a block of threads, which share its reductions and its elements, with what lies
+/// between them in shared memory. nullopt for other workloads, and for rows that need more shared
+/// memory than a block has.
+std::optional<GpuSketch> ShareRows(const tensor::Schedule& inlined,
+                                   const target::GpuLimits& limits);
 
 /// Leaves the open decisions of the nests that are dealt to a grid.
 Status ChooseGridThreads(GpuSketch& sketch);
