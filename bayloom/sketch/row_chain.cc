@@ -45,8 +45,8 @@ Status PutLanesInside(tensor::Schedule& schedule, tensor::BlockVar block) {
 }
 
 /// Computes all blocks within the last one's loop number `depth`, each as often as before.
-Result<tensor::Schedule> ComputeAtDepth(tensor::Schedule schedule,
-                                        const std::vector<std::string>& names, size_t depth) {
+Result<tensor::Schedule> ComputeInRows(tensor::Schedule schedule,
+                                       const std::vector<std::string>& names, size_t depth) {
   Result<tensor::BlockVar> output = schedule.GetBlock(names.back());
   if (!output) return output.error();
   Result<Loops> loops = schedule.GetLoops(*output);
@@ -78,26 +78,20 @@ bool IsChain(const tensor::Program& program, const std::vector<tensor::BlockId>&
 
 }  // namespace
 
-std::optional<RowChain> ComputeInRows(const tensor::Schedule& inlined) {
+std::optional<tensor::Schedule> RowChainSpace(const tensor::Workload& workload,
+                                              const target::Target& target) {
+  const tensor::Schedule inlined = ApplyRules(workload, InliningRules(), target).front();
   const tensor::Program& program = inlined.program();
   const std::vector<tensor::BlockId> blocks = program.BlocksInOrder();
   if (!IsChain(program, blocks)) return std::nullopt;
   std::vector<std::string> names;
   for (tensor::BlockId id : blocks) names.push_back(program.blocks[id].name);
   for (size_t depth = program.blocks[blocks.back()].iters.size(); depth-- > 0;) {
-    Result<tensor::Schedule> rows = ComputeAtDepth(inlined, names, depth);
-    if (rows) return RowChain{*std::move(rows), std::move(names), depth + 1};
+    Result<tensor::Schedule> rows = ComputeInRows(inlined, names, depth);
+    if (!rows) continue;
+    return ParallelizeVectorizeUnroll(*std::move(rows), names.back(), target).front();
   }
   return std::nullopt;
-}
-
-std::optional<tensor::Schedule> RowChainSpace(const tensor::Workload& workload,
-                                              const target::Target& target) {
-  std::optional<RowChain> chain =
-      ComputeInRows(ApplyRules(workload, InliningRules(), target).front());
-  if (!chain) return std::nullopt;
-  return ParallelizeVectorizeUnroll(std::move(chain->schedule), chain->blocks.back(), target)
-      .front();
 }
 
 }  // namespace bayloom::sketch

@@ -84,10 +84,39 @@ INSTANTIATE_TEST_SUITE_P(Catalogue, GpuRowChainOf,
                                            NamedWorkload{"centered", Centered()}),
                          [](const auto& named) { return named.param.name; });
 
-TEST(GpuRowChain, IsNotForProductsNorForRowsThatDoNotFit) {
+size_t Kernels(const sketch::GpuSpaces& spaces, int space) {
+  const auto candidate = spaces.Sample(space, base::RandomStream(1));
+  EXPECT_TRUE(candidate) << candidate.error().message;
+  return candidate->program.roots.size();
+}
+
+/// Of the softmax between two products, the exponentials are computed with the maximum.
+TEST(GpuRowChain, IsFoundBetweenProducts) {
+  Builder b("attention");
+  const Tensor scores = tensor::Matmul(b, "scores", b.Input("q", {24, 16}), b.Input("k", {16, 40}));
+  const Tensor weights = tensor::Softmax(b, "softmax", scores);
+  const tensor::Workload workload =
+      b.Build({tensor::Matmul(b, "out", weights, b.Input("v", {40, 16}))});
+  const sketch::GpuSpaces spaces(workload, Hopper());
+  ASSERT_EQ(RowSpaces(spaces).size(), 1U);
+  ExpectDrawsAreRight(spaces, RowSpaces(spaces), {"bar.sync"});
+  EXPECT_EQ(Kernels(spaces, RowSpaces(spaces)[0]), 4U);
+  EXPECT_GE(Kernels(spaces, 0), 5U);
+}
+
+TEST(GpuRowChain, IsNotForProductsAlone) {
   EXPECT_TRUE(RowSpaces(sketch::GpuSpaces(tensor::MatmulWorkload(16, 16, 16), Hopper())).empty());
-  EXPECT_TRUE(RowSpaces(sketch::GpuSpaces(Softmax({2, 100000}), Hopper())).empty());
-  EXPECT_FALSE(RowSpaces(sketch::GpuSpaces(Softmax({2, 10000}), Hopper())).empty());
+}
+
+/// What lies between kernels is then in global memory.
+TEST(GpuRowChain, IsCutWhereARowNeedsTooMuchSharedMemory) {
+  const sketch::GpuSpaces fits(Softmax({2, 10000}), Hopper()),
+      large(Softmax({2, 100000}), Hopper());
+  EXPECT_EQ(Kernels(fits, RowSpaces(fits).at(0)), 1U);
+  EXPECT_GT(Kernels(large, RowSpaces(large).at(0)), 1U);
+  const auto candidate = large.Sample(RowSpaces(large).at(0), base::RandomStream(1));
+  ASSERT_TRUE(candidate) << candidate.error().message;
+  EXPECT_THAT(PtxOf(candidate->program), HasSubstr("bar.sync"));
 }
 
 }  // namespace

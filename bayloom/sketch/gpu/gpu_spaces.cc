@@ -25,6 +25,7 @@ struct Preference {
   std::optional<MatrixPadding> warps = std::nullopt;
   bool groups = false;  ///< products by the instructions of groups of warps
   int64_t parts = 1;    ///< that the sums of products are split into
+  bool rows = false;    ///< chains of rows in one kernel each
 };
 
 bool MayShare(const tensor::Program& program, tensor::BlockId id) {
@@ -32,6 +33,12 @@ bool MayShare(const tensor::Program& program, tensor::BlockId id) {
   return block.kind == tensor::BlockKind::kReduce && IsUntransformed(program, id) &&
          ReductionExtent(block) >= kMinSharedReduction &&
          SpatialExtent(block) <= kMaxSharedReductions;
+}
+
+bool HasSerialNest(const tensor::Program& program) {
+  return std::ranges::any_of(program.roots, [&](tensor::NodeRef root) {
+    return root.is_loop() && program.loops[root.id].kind == tensor::LoopKind::kSerial;
+  });
 }
 
 GpuSketch SketchWith(const Preference& preference, const tensor::Schedule& inlined,
@@ -57,7 +64,10 @@ GpuSketch SketchWith(const Preference& preference, const tensor::Schedule& inlin
     if (preference.stage && TileProduct(sketch, product, limits, true)) continue;
     (void)TileProduct(sketch, product, limits, false);
   }
-  (void)ChooseGridThreads(sketch);
+  if (preference.rows) ShareRows(sketch, limits);
+  if (!preference.rows || !sketch.limits.empty() || HasSerialNest(sketch.schedule.program())) {
+    (void)ChooseGridThreads(sketch);
+  }
   return sketch;
 }
 
@@ -88,17 +98,14 @@ GpuSpaces::GpuSpaces(tensor::Workload workload, target::GpuLimits limits, bool l
         Preference{true, false, MatrixPadding::kLeast, true},
         Preference{true, false, MatrixPadding::kLeast, true, 2},
         Preference{true, false, MatrixPadding::kLeast, true, 4},
-        Preference{true, false, MatrixPadding::kLeast, true, 8}}) {
-    Add(SketchWith(preference, inlined, limits_));
+        Preference{true, false, MatrixPadding::kLeast, true, 8},
+        Preference{true, false, MatrixPadding::kLeast, true, 1, true}}) {
+    GpuSketch sketch = SketchWith(preference, inlined, limits_);
+    tensor::Trace trace = sketch.schedule.trace().WithoutDecisions();
+    const bool known = std::ranges::any_of(
+        spaces_, [&](const Space& space) { return space.trace.SpaceHash() == trace.SpaceHash(); });
+    if (!known) spaces_.push_back({std::move(trace), std::move(sketch.limits)});
   }
-  if (std::optional<GpuSketch> rows = ShareRows(inlined, limits_)) Add(*std::move(rows));
-}
-
-void GpuSpaces::Add(GpuSketch sketch) {
-  tensor::Trace trace = sketch.schedule.trace().WithoutDecisions();
-  const bool known = std::ranges::any_of(
-      spaces_, [&](const Space& space) { return space.trace.SpaceHash() == trace.SpaceHash(); });
-  if (!known) spaces_.push_back({std::move(trace), std::move(sketch.limits)});
 }
 
 GpuSpaces::GpuSpaces(GpuSpaces&&) noexcept = default;

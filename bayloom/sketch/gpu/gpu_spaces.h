@@ -19,8 +19,6 @@ inline constexpr int64_t kMaxThreadSums = 128;
 /// Elements of the box around them, at most: with strides between them more than they are.
 inline constexpr int64_t kMaxSumsBox = 14 << 10;
 
-struct GpuSketch;
-
 /// The design spaces of a workload on a GPU, and programs drawn from them.
 ///
 /// Products are cut into tiles: of blocks, of threads and of what a thread has in registers, with
@@ -66,9 +64,6 @@ class GpuSpaces {
 
  private:
   struct Space;
-
-  /// Unless it is the space of another one.
-  void Add(GpuSketch sketch);
 
   tensor::Workload workload_;
   target::GpuLimits limits_;

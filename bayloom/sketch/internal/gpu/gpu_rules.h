@@ -3,7 +3,6 @@
 
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -72,12 +71,12 @@ Result<std::string> SplitSum(GpuSketch& sketch, const std::string& block, int64_
 /// operand, it moves that by as much as the whole reduction. -1 if there is none.
 int PartsOfSum(const tensor::Block& block);
 
-/// Reductions of rows, and what is computed of them element by element, in one kernel (RowChain):
-/// each row by a block of threads, which share its reductions and its elements, with what lies
-/// between them in shared memory. nullopt for other workloads, and for rows that need more shared
-/// memory than a block has.
-std::optional<GpuSketch> ShareRows(const tensor::Schedule& inlined,
-                                   const target::GpuLimits& limits);
+/// Puts reductions of rows, and what is computed of them element by element, into one kernel: each
+/// row has a block of threads, which share its reductions and its elements, with what lies between
+/// them in shared memory. Of blocks that have nests of their own, which then are in nests of the
+/// last one of each such chain; where a row would need more shared memory than a block of threads
+/// has, they stay as they are.
+void ShareRows(GpuSketch& sketch, const target::GpuLimits& limits);
 
 /// Leaves the open decisions of the nests that are dealt to a grid.
 Status ChooseGridThreads(GpuSketch& sketch);
