@@ -59,7 +59,9 @@ Result<std::string> Split(GpuSketch& sketch, const std::string& name, int iter, 
   loops->insert(loops->begin(), split->front());
   if (Status s = schedule.Reorder(*loops); !s) return s.error();
   if (Status s = PlaceCombination(schedule, *block); !s) return s.error();
-  return schedule.program().blocks[schedule.Get(*partial)].name;
+  const std::string part = schedule.program().blocks[schedule.Get(*partial)].name;
+  sketch.split.insert(part);
+  return part;
 }
 
 }  // namespace
@@ -78,36 +80,6 @@ Result<std::string> SplitSum(GpuSketch& sketch, const std::string& name, int64_t
   Result<std::string> partial = Split(copy, name, iter, parts);
   if (partial) sketch = std::move(copy);
   return partial;
-}
-
-int PartsOfSum(const tensor::Block& block) {
-  const auto count = static_cast<int>(block.iters.size());
-  const auto is_part_of = [&](int part, int rest) {
-    const int64_t extent = block.iters[static_cast<size_t>(rest)].extent;
-    bool is_part = true;
-    tensor::Visit(block.value, [&](const tensor::Expr& e) {
-      if (e->op != tensor::ExprOp::kLoad) return;
-      bool moves = false;
-      for (const tensor::Expr& index : e->operands) {
-        const auto form = tensor::ToLinear(index, count);
-        if (!form) continue;
-        const int64_t step = form->coefficients[static_cast<size_t>(rest)];
-        moves |= step != 0;
-        is_part &= form->coefficients[static_cast<size_t>(part)] == step * extent;
-      }
-      is_part &= moves;
-    });
-    return is_part;
-  };
-  for (int part = 0; part < count; ++part) {
-    if (block.iters[static_cast<size_t>(part)].kind != tensor::IterKind::kSpatial) continue;
-    for (int rest = 0; rest < count; ++rest) {
-      const bool reduces =
-          block.iters[static_cast<size_t>(rest)].kind == tensor::IterKind::kReduction;
-      if (reduces && is_part_of(part, rest)) return part;
-    }
-  }
-  return -1;
 }
 
 }  // namespace bayloom::sketch

@@ -45,7 +45,7 @@ Result<GpuSketch> Tile(GpuSketch sketch, const std::string& name, const target::
   Result<std::vector<tensor::LoopVar>> loops = schedule.GetLoops(*block);
   if (!loops) return loops.error();
   std::vector<tensor::LoopVar> blocks, strides, threads, neighbours, stage_steps, steps;
-  const int parts_of_sum = PartsOfSum(before);
+  const int parts_of_sum = sketch.PartsOfSum(name);
   for (size_t i = 0; i < before.iters.size(); ++i) {
     TiledAxis axis;
     if (static_cast<int>(i) == parts_of_sum) {

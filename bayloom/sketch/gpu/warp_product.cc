@@ -179,11 +179,11 @@ class WarpTiler {
   WarpTiler(tensor::Schedule& schedule, TileLimits& limits)
       : schedule_(schedule), limits_(limits) {}
 
+  /// `parts_of_sum`: GpuSketch::PartsOfSum.
   Result<WarpLoops> Split(const tensor::Block& block, const std::vector<tensor::LoopVar>& loops,
-                          const MatrixAxes& axes, const MatrixUnits& units) {
+                          const MatrixAxes& axes, const MatrixUnits& units, int parts_of_sum) {
     WarpLoops made;
     std::vector<tensor::LoopVar> row, column, depth;
-    const int parts_of_sum = PartsOfSum(block);
     for (size_t i = 0; i < loops.size(); ++i) {
       const int iter = static_cast<int>(i);
       if (iter == parts_of_sum) {
@@ -309,6 +309,7 @@ Result<GpuSketch> TileMatrices(GpuSketch sketch, tensor::BlockVar block, const M
                                const MatrixUnits& units, const target::GpuLimits& gpu,
                                MatrixPadding padding) {
   tensor::Schedule& schedule = sketch.schedule;
+  const int parts_of_sum = sketch.PartsOfSum(schedule.program().blocks[schedule.Get(block)].name);
   Result<tensor::BlockVar> epilogue = EpilogueOf(schedule, block);
   if (!epilogue) return epilogue.error();
   if (Status s = Pad(schedule, block, axes, units, padding); !s) return s.error();
@@ -318,7 +319,8 @@ Result<GpuSketch> TileMatrices(GpuSketch sketch, tensor::BlockVar block, const M
   if (!stages) return stages.error();
   Result<std::vector<tensor::LoopVar>> loops = schedule.GetLoops(block);
   if (!loops) return loops.error();
-  Result<WarpLoops> made = WarpTiler(schedule, limits).Split(before, *loops, axes, units);
+  Result<WarpLoops> made =
+      WarpTiler(schedule, limits).Split(before, *loops, axes, units, parts_of_sum);
   if (!made) return made.error();
   std::vector<tensor::LoopVar> order;
   for (const auto* level : {&made->blocks, &made->warps, &made->lanes, &made->stage_steps,
@@ -351,8 +353,7 @@ Result<GpuSketch> TileMatrices(GpuSketch sketch, tensor::BlockVar block, const M
 /// Panels hold rows as they are: each dimension of the operands is one iterator, in steps of one,
 /// the last two are those of the matrix, and rows run along the depth where they must.
 bool LieInPanels(const tensor::Program& program, const tensor::Block& block, const MatrixAxes& axes,
-                 const WarpGroupInstruction& instruction) {
-  const int parts_of_sum = PartsOfSum(block);
+                 const WarpGroupInstruction& instruction, int parts_of_sum) {
   for (const StagedOperand& operand : FootprintsOf(program, block)) {
     std::vector<size_t> moving_axes;
     for (const StagedOperand::Dimension& dimension : operand.dimensions) {
@@ -448,7 +449,7 @@ Status TileForWarpGroups(GpuSketch& sketch, const std::string& name,
                           .max_padding = kMaxGroupPadding};
   const auto axes = AxisFinder(block, found->product, units).Find();
   if (!axes) return Error{kTooMuchPadding};
-  if (!LieInPanels(program, block, *axes, *instruction)) {
+  if (!LieInPanels(program, block, *axes, *instruction, sketch.PartsOfSum(name))) {
     return Error{name + " does not read its operands as they lie"};
   }
   return Tile(sketch, name, *axes, units, limits, MatrixPadding::kLeast);

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,10 @@ namespace bayloom::sketch {
 struct GpuSketch {
   tensor::Schedule schedule;
   std::vector<TileLimits> limits;
+  std::set<std::string> split = {};  ///< blocks that compute parts of sums (SplitSum)
+
+  /// The iterator of a block that counts the parts of its sum; -1 if it is not split.
+  int PartsOfSum(const std::string& block) const { return split.contains(block) ? 0 : -1; }
 };
 
 // Annotations that rules leave on blocks for the postprocessors.
@@ -67,9 +72,6 @@ Status ShareReduction(GpuSketch& sketch, const std::string& block);
 /// that computes the parts, which is then tiled like any product, the parts over blocks. Fails
 /// where half as many parts fill a GPU, and where they would be short or are not equal.
 Result<std::string> SplitSum(GpuSketch& sketch, const std::string& block, int64_t parts);
-/// The iterator that counts the parts of a split sum: wherever one of its reductions moves an
-/// operand, it moves that by as much as the whole reduction. -1 if there is none.
-int PartsOfSum(const tensor::Block& block);
 
 /// Puts reductions of rows, and what is computed of them element by element, into one kernel: each
 /// row has a block of threads, which share its reductions and its elements, with what lies between
