@@ -44,6 +44,14 @@ int64_t ReductionExtent(const tensor::Block& block) {
   return ExtentOfKind(block, tensor::IterKind::kReduction);
 }
 
+int64_t Iterations(const tensor::Program& program, tensor::BlockId block) {
+  int64_t iterations = 1;
+  for (tensor::LoopId loop : program.LoopsAround(tensor::NodeRef::Block(block))) {
+    iterations *= program.ExtentOf(loop);
+  }
+  return iterations;
+}
+
 int LastSpatialIter(const tensor::Block& block) {
   for (int i = static_cast<int>(block.iters.size()) - 1; i >= 0; --i) {
     if (block.iters[i].kind == tensor::IterKind::kSpatial) return i;

@@ -17,6 +17,9 @@ namespace bayloom::sketch {
 int64_t SpatialExtent(const tensor::Block& block);
 int64_t ReductionExtent(const tensor::Block& block);
 
+/// How often the block is computed.
+int64_t Iterations(const tensor::Program& program, tensor::BlockId block);
+
 /// The last of the block's spatial iterators; -1 if there is none.
 int LastSpatialIter(const tensor::Block& block);
 

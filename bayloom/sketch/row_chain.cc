@@ -17,15 +17,6 @@ namespace {
 
 using Loops = std::vector<tensor::LoopVar>;
 
-/// How often the block is computed.
-int64_t Iterations(const tensor::Program& program, tensor::BlockId block) {
-  int64_t iterations = 1;
-  for (tensor::LoopId loop : program.LoopsAround(tensor::NodeRef::Block(block))) {
-    iterations *= program.ExtentOf(loop);
-  }
-  return iterations;
-}
-
 /// Brings a reduction's own loops into the order rows | reduction | lanes, if it has lanes: results
 /// that lie together in memory, as what they are computed from does.
 Status PutLanesInside(tensor::Schedule& schedule, tensor::BlockVar block) {

@@ -19,8 +19,8 @@ constexpr int64_t kMinSharedReduction = 32;  // values, for threads to share the
 
 /// Which of the rules that exclude each other are tried first.
 struct Preference {
-  bool stage;  ///< operands of products in shared memory
-  bool share;  ///< reductions with few elements shared by threads, products among them
+  bool stage = true;   ///< operands of products in shared memory
+  bool share = false;  ///< reductions with few elements shared by threads, products among them
   /// Products by the instructions of warps, padded so.
   std::optional<MatrixPadding> warps = std::nullopt;
   bool groups = false;  ///< products by the instructions of groups of warps
@@ -92,14 +92,13 @@ GpuSpaces::GpuSpaces(tensor::Workload workload, target::GpuLimits limits, bool l
   if (tensor::IsCall(workload_)) return;
   const tensor::Schedule inlined = ApplyRules(workload_, InliningRules(), {}).front();
   for (const Preference& preference :
-       {Preference{true, false}, Preference{false, false}, Preference{true, true},
-        Preference{true, false, MatrixPadding::kLeast},
-        Preference{true, false, MatrixPadding::kRounded},
-        Preference{true, false, MatrixPadding::kLeast, true},
-        Preference{true, false, MatrixPadding::kLeast, true, 2},
-        Preference{true, false, MatrixPadding::kLeast, true, 4},
-        Preference{true, false, MatrixPadding::kLeast, true, 8},
-        Preference{true, false, MatrixPadding::kLeast, true, 1, true}}) {
+       {Preference{}, Preference{.stage = false}, Preference{.share = true},
+        Preference{.warps = MatrixPadding::kLeast}, Preference{.warps = MatrixPadding::kRounded},
+        Preference{.warps = MatrixPadding::kLeast, .groups = true},
+        Preference{.warps = MatrixPadding::kLeast, .groups = true, .parts = 2},
+        Preference{.warps = MatrixPadding::kLeast, .groups = true, .parts = 4},
+        Preference{.warps = MatrixPadding::kLeast, .groups = true, .parts = 8},
+        Preference{.warps = MatrixPadding::kLeast, .groups = true, .rows = true}}) {
     GpuSketch sketch = SketchWith(preference, inlined, limits_);
     tensor::Trace trace = sketch.schedule.trace().WithoutDecisions();
     const bool known = std::ranges::any_of(

@@ -26,15 +26,6 @@ int64_t Extent(const tensor::Schedule& schedule, const Loops& loops) {
                          });
 }
 
-/// How often the block is computed.
-int64_t Iterations(const tensor::Program& program, tensor::BlockId block) {
-  int64_t iterations = 1;
-  for (tensor::LoopId loop : program.LoopsAround(tensor::NodeRef::Block(block))) {
-    iterations *= program.ExtentOf(loop);
-  }
-  return iterations;
-}
-
 /// Whether it has a nest of its own, and is none of the products, which are tiled.
 bool IsFree(const tensor::Program& program, const std::string& name) {
   const tensor::BlockId id = program.FindBlock(name);
