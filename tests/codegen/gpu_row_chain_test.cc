@@ -51,14 +51,9 @@ tensor::Workload Centered() {
 }
 
 std::vector<int> RowSpaces(const sketch::GpuSpaces& spaces) {
-  std::vector<int> with;
-  const std::vector<tensor::Trace> traces = spaces.spaces();
-  for (size_t space = 0; space < traces.size(); ++space) {
-    if (HasStep(traces[space], tensor::InstructionKind::kSetScope)) {
-      with.push_back(static_cast<int>(space));
-    }
-  }
-  return with;
+  return SpacesWhere(spaces, [](const tensor::Trace& trace) {
+    return HasStep(trace, tensor::InstructionKind::kSetScope);
+  });
 }
 
 class GpuRowChainOf : public ::testing::TestWithParam<NamedWorkload> {};

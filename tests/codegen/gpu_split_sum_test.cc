@@ -10,14 +10,9 @@ namespace bayloom::testing {
 namespace {
 
 std::vector<int> SplitSpaces(const sketch::GpuSpaces& spaces) {
-  std::vector<int> with;
-  const std::vector<tensor::Trace> traces = spaces.spaces();
-  for (size_t space = 0; space < traces.size(); ++space) {
-    if (HasStep(traces[space], tensor::InstructionKind::kRFactor)) {
-      with.push_back(static_cast<int>(space));
-    }
-  }
-  return with;
+  return SpacesWhere(spaces, [](const tensor::Trace& trace) {
+    return HasStep(trace, tensor::InstructionKind::kRFactor);
+  });
 }
 
 struct SplitProduct {
@@ -57,6 +52,7 @@ INSTANTIATE_TEST_SUITE_P(Catalogue, SplitSumOf, ::testing::ValuesIn(SplitProduct
 /// Each block of threads has one part, and another kernel combines them with what comes behind.
 TEST(SplitSum, HasBlocksForEachPartAndOneKernelMore) {
   const sketch::GpuSpaces spaces(tensor::ParseOperator("matmul:64,64,1024"), Hopper());
+  ASSERT_EQ(SplitSpaces(spaces).size(), 3U);
   for (const int space : SplitSpaces(spaces)) {
     const auto candidate = spaces.Sample(space, base::RandomStream(3));
     ASSERT_TRUE(candidate) << candidate.error().message;

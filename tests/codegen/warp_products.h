@@ -74,18 +74,23 @@ inline bool HasStep(const tensor::Trace& trace, tensor::InstructionKind kind,
   });
 }
 
-/// The spaces in which warps multiply, each by itself or in groups.
-inline std::vector<int> WarpSpaces(const sketch::GpuSpaces& spaces, bool in_groups = false) {
-  std::vector<int> with;
+/// The spaces of which the trace is such.
+template <typename Predicate>
+std::vector<int> SpacesWhere(const sketch::GpuSpaces& spaces, const Predicate& is_such) {
+  std::vector<int> found;
   const std::vector<tensor::Trace> traces = spaces.spaces();
   for (size_t space = 0; space < traces.size(); ++space) {
-    if (HasStep(traces[space], tensor::InstructionKind::kTensorize) &&
-        HasStep(traces[space], tensor::InstructionKind::kAnnotate, tensor::kWarpGroups) ==
-            in_groups) {
-      with.push_back(static_cast<int>(space));
-    }
+    if (is_such(traces[space])) found.push_back(static_cast<int>(space));
   }
-  return with;
+  return found;
+}
+
+/// The spaces in which warps multiply, each by itself or in groups.
+inline std::vector<int> WarpSpaces(const sketch::GpuSpaces& spaces, bool in_groups = false) {
+  return SpacesWhere(spaces, [&](const tensor::Trace& trace) {
+    return HasStep(trace, tensor::InstructionKind::kTensorize) &&
+           HasStep(trace, tensor::InstructionKind::kAnnotate, tensor::kWarpGroups) == in_groups;
+  });
 }
 
 inline int WarpSpace(const sketch::GpuSpaces& spaces) { return WarpSpaces(spaces).at(0); }
