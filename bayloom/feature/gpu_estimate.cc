@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 
 #include "bayloom/feature/internal/gpu_access.h"
 #include "bayloom/feature/internal/gpu_kernel.h"
@@ -25,21 +26,18 @@ constexpr double kDriversSharedBytes = 1024;  ///< of each block, by the driver
 // What was not looked up but fitted to measured programs
 // (docs/studies/2026-11-gpu-estimate.md#fitted-to-a-device), in instructions or clocks.
 constexpr double kBaseRegisters = 16;        ///< for addresses and counters
-constexpr double kMaxOperands = 40;          ///< registers for operands of straight code ...
-constexpr double kMaxMatrixOperands = 80;    ///< ... and of products of matrices
+constexpr double kMaxOperands = 40;          ///< registers for operands of straight code
 constexpr double kDivisionInstructions = 8;  ///< instructions
 constexpr double kSpecialInstructions = 8;   ///< beside the special function itself
-constexpr double kIndexPart = 0.85;          ///< of index arithmetic that is left after compilation
-constexpr double kDecodeDigit = 4;       ///< to find the place of an iteration dealt to a thread
+constexpr double kDecodeDigit = 6;       ///< to find the place of an iteration dealt to a thread
 constexpr double kStepInstructions = 2;  ///< of a loop that stays one
-constexpr double kAhead = 2;  ///< iterations whose loads are issued before they are waited for
-constexpr double kFarRegisters = 9;    ///< that are loaded from the second-level cache at a time
-constexpr double kNearRegisters = 12;  ///< the same from shared memory or the first-level cache
+constexpr double kAhead = 3;  ///< iterations whose loads are issued before they are waited for
+constexpr double kFarRegisters = 8;    ///< that are loaded from the second-level cache at a time
+constexpr double kNearRegisters = 16;  ///< the same from shared memory or the first-level cache
 constexpr double kSharedPart = 0.65;   ///< of accesses to shared memory left after compilation
-constexpr double kL2Reached = 0.9;     ///< of the second-level cache's rate
-constexpr double kBarrier = 20;
+constexpr double kBarrier = 10;
 constexpr double kShuffle = 25;
-constexpr double kNotOverlapped = 0.2;  ///< part of what does not decide that shows nevertheless
+constexpr double kNotOverlapped = 0.3;  ///< part of what does not decide that shows nevertheless
 
 double DividedUp(double a, double b) { return std::ceil(a / b); }
 
@@ -74,7 +72,9 @@ class KernelEstimator {
  public:
   KernelEstimator(const tensor::Program& program, const GpuProgramShape& shape,
                   const GpuKernel& kernel, const target::GpuMachine& gpu)
-      : program_(program), shape_(shape), kernel_(kernel), gpu_(gpu) {}
+      : program_(program), shape_(shape), kernel_(kernel), gpu_(gpu) {
+    FindMeetings();
+  }
 
   GpuKernelEstimate Estimate(const KernelRegisters& known) {
     estimate_.blocks = static_cast<double>(kernel_.blocks);
@@ -94,7 +94,22 @@ class KernelEstimator {
  private:
   double Extent(tensor::LoopId loop) const { return static_cast<double>(program_.ExtentOf(loop)); }
 
-  bool IsStraight(tensor::LoopId loop) const { return shape_.unrolled.contains(loop); }
+  /// Whether a thread runs from one iteration into the next.
+  bool IsStraight(tensor::LoopId loop) const {
+    return shape_.unrolled.contains(loop) && !meetings_.contains(loop);
+  }
+
+  /// Loops around the filling of shared memory: threads meet in each iteration, unrolled or not.
+  void FindMeetings() {
+    for (const GpuBlockNest& nest : kernel_.nests) {
+      const tensor::BufferId output = program_.blocks[nest.block].output;
+      if (nest.dealt < 0 || shape_.spaces[output] != GpuSpace::kShared) continue;
+      for (const tensor::LoopId loop : nest.loops) {
+        if (loop == nest.dealt) break;
+        meetings_.insert(loop);
+      }
+    }
+  }
 
   // --- Occupancy --------------------------------------------------------------------------------
 
@@ -124,8 +139,7 @@ class KernelEstimator {
                                 : 1);
       }
       // Matrices are loaded one step ahead.
-      operands = std::max(operands, products_[i] ? std::min(2 * loaded, kMaxMatrixOperands)
-                                                 : std::min(loaded, kMaxOperands));
+      operands = std::max(operands, std::min((products_[i] ? 2 : 1) * loaded, kMaxOperands));
       if (shape_.spaces[output] != GpuSpace::kRegisters) continue;
       if (program_.WriterOf(output) != nest.block) continue;
       double elements = 1;
@@ -191,8 +205,8 @@ class KernelEstimator {
                            counts[static_cast<size_t>(OpClass::kFloatDivMod)];
     const double floats = product ? 1 : FloatInstructions(counts);
     double& instructions = thread.instructions;
-    instructions = executions * (floats + kIndexPart * IntegerInstructions(counts));
-    instructions += kStepInstructions * steps;
+    // Of straight code the indices are known but for where the step begins.
+    instructions = executions * floats + steps * (IntegerInstructions(counts) + kStepInstructions);
     if (nest.dealt >= 0 || nest.reduced >= 0) {
       const tensor::LoopId dealt = nest.dealt >= 0 ? nest.dealt : nest.reduced;
       const auto digits = static_cast<double>(program_.loops[dealt].digits.size());
@@ -419,8 +433,8 @@ class KernelEstimator {
     const double block_path =
         std::max(computing, demand_.copy_waits * far) + demand_.far_waits * far;
     estimate_.latency = std::ceil(of_one / estimate_.resident) * block_path * clock;
-    estimate_.l2 = estimate_.l2_bytes /
-                   (kL2Reached * gpu_.l2_bytes_a_clock * gpu_.multiprocessors * gpu_.clock_hertz);
+    estimate_.l2 =
+        estimate_.l2_bytes / (gpu_.l2_bytes_a_clock * gpu_.multiprocessors * gpu_.clock_hertz);
     estimate_.memory = estimate_.memory_bytes / gpu_.memory_bytes_per_second;
     double longest = 0, sum = 0;
     for (const double part : {estimate_.arithmetic, estimate_.issue, estimate_.shared,
@@ -436,6 +450,7 @@ class KernelEstimator {
   const GpuProgramShape& shape_;
   const GpuKernel& kernel_;
   const target::GpuMachine& gpu_;
+  std::set<tensor::LoopId> meetings_;
   std::vector<std::optional<WarpWork>> products_;  ///< of each nest
   GpuKernelEstimate estimate_;
   BlockDemand demand_;

@@ -45,9 +45,9 @@ struct GpuKernelEstimate {
 /// which blocks of threads a multiprocessor has at a time (by threads, registers and shared
 /// memory), what each resource of it needs for them, what moves between memory, second-level cache
 /// and multiprocessors, and how long one block takes if nothing slows it down. The longest decides,
-/// and a fifth of the others is added for what does not overlap. A tensorized loop arranged for
-/// warps is one instruction of theirs (target/warp_instruction.h) from the compute capability on
-/// that has it; copies that run ahead (tensor/async_copy.h) take the shared memory of all their
+/// and three tenths of the others are added for what does not overlap. A tensorized loop arranged
+/// for warps is one instruction of theirs (target/warp_instruction.h) from the compute capability
+/// on that has it; copies that run ahead (tensor/async_copy.h) take the shared memory of all their
 /// stages and are waited for while the thread computes. Loads are waited for as often as they fill
 /// the registers that a thread has for them.
 ///

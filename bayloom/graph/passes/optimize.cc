@@ -21,6 +21,7 @@ void Simplify(Graph& graph) {
   MultiplyByInverses(graph);
   SplitCausalAttention(graph);
   FuseAttention(graph);
+  JoinProducts(graph);
 }
 
 void ArrangeMemory(Graph& graph) {

@@ -1,0 +1,235 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "bayloom/codegen/abi.h"
+#include "bayloom/graph/internal/passes/float_product.h"
+#include "bayloom/graph/internal/passes/rewriting.h"
+#include "bayloom/graph/passes/passes.h"
+
+namespace bayloom::graph {
+namespace {
+
+/// Parts may be stored in types of this many bytes later, and begin where kernels may read then.
+constexpr int64_t kNarrowestBytes = 2;
+
+/// A matrix product and the elementwise node that will be fused with it, if there is one: positions
+/// in the graph's nodes.
+using Chain = std::vector<int>;
+
+/// The values of another chain that stand for those of the first one.
+using Counterparts = std::map<ValueId, ValueId>;
+
+class ProductJoiner {
+ public:
+  explicit ProductJoiner(Graph& graph)
+      : graph_(graph), consumers_(graph.Consumers()), is_output_(graph.IsOutput()) {}
+
+  void Run() {
+    FindParts();
+    std::map<int, std::vector<Node>> joined;  // in place of the node at this position
+    std::set<int> replaced;
+    for (const std::vector<Chain>& parts : alike_) {
+      if (parts.size() < 2) continue;
+      int first = parts[0].back();
+      for (const Chain& part : parts) {
+        first = std::min(first, part.back());
+        replaced.insert(part.begin(), part.end());
+      }
+      joined.emplace(first, Join(parts));
+    }
+    std::vector<Node> nodes;
+    for (int n = 0; n < static_cast<int>(graph_.nodes.size()); ++n) {
+      if (const auto found = joined.find(n); found != joined.end()) {
+        std::ranges::move(found->second, std::back_inserter(nodes));
+      } else if (!replaced.contains(n)) {
+        nodes.push_back(std::move(graph_.nodes[n]));
+      }
+    }
+    graph_.nodes = std::move(nodes);
+  }
+
+ private:
+  const Node& NodeAt(int n) const { return graph_.nodes[n]; }
+  const Value& OutputOf(int n) const { return graph_.values[NodeAt(n).output()]; }
+
+  void FindParts() {
+    for (int n = 0; n < static_cast<int>(graph_.nodes.size()); ++n) {
+      const std::optional<Chain> chain = ChainFrom(n);
+      if (!chain) continue;
+      const auto group = std::ranges::find_if(alike_, [&](const std::vector<Chain>& others) {
+        return CounterpartsIn(others[0], *chain).has_value();
+      });
+      if (group == alike_.end()) {
+        alike_.push_back({*chain});
+      } else {
+        group->push_back(*chain);
+      }
+    }
+  }
+
+  /// The chain that begins with a product that may be part of a larger one.
+  std::optional<Chain> ChainFrom(int n) const {
+    const Node& product = NodeAt(n);
+    if (product.kind != NodeKind::kMatmul || product.group >= 0 || !ReadsOneConstant(product)) {
+      return std::nullopt;
+    }
+    Chain chain = {n};
+    const ValueId value = product.output();
+    const std::vector<int>& readers = consumers_[value];
+    if (readers.size() == 1 && !is_output_[value] && NodeAt(readers[0]).kind == NodeKind::kMap &&
+        NodeAt(readers[0]).group < 0 && ReadsInPlace(graph_, NodeAt(readers[0]), value)) {
+      chain.push_back(readers[0]);
+    }
+    const int64_t bytes = OutputOf(chain.back()).ElementCount() * kNarrowestBytes;
+    if (is_output_[NodeAt(chain.back()).output()] || bytes % codegen::kBufferAlignment != 0) {
+      return std::nullopt;
+    }
+    return chain;
+  }
+
+  /// Whether it multiplies something that is computed by constants.
+  bool ReadsOneConstant(const Node& node) const {
+    const auto factors = AsFloatProduct(node);
+    return factors && (graph_.values[(*factors)[0].load->index].constant != nullptr) !=
+                          (graph_.values[(*factors)[1].load->index].constant != nullptr);
+  }
+
+  /// Which values of `other` stand for those of `first`, if both compute the same of the same
+  /// values but for constants; nullopt if they do not.
+  std::optional<Counterparts> CounterpartsIn(const Chain& first, const Chain& other) const {
+    if (first.size() != other.size()) return std::nullopt;
+    Counterparts counterparts;
+    for (size_t i = 0; i < first.size(); ++i) {
+      const Node &a = NodeAt(first[i]), &b = NodeAt(other[i]);
+      if (!HaveSameShape(a, b) || !AddConstants(a, b, counterparts)) return std::nullopt;
+      const tensor::Expr renamed =
+          RewriteLoads(a.stage.value, [&](const tensor::Expr& load) -> std::optional<tensor::Expr> {
+            const auto found = counterparts.find(load->index);
+            if (found == counterparts.end()) return std::nullopt;
+            return tensor::Load(found->second, load->dtype, load->operands);
+          });
+      if (!tensor::StructurallyEqual(renamed, b.stage.value)) return std::nullopt;
+      counterparts[a.output()] = b.output();
+    }
+    return counterparts;
+  }
+
+  bool HaveSameShape(const Node& a, const Node& b) const {
+    const auto same = [](const tensor::Iter& i, const tensor::Iter& j) {
+      return i.extent == j.extent && i.kind == j.kind;
+    };
+    return a.stage.reduction == b.stage.reduction &&
+           graph_.values[a.output()].dtype == graph_.values[b.output()].dtype &&
+           std::ranges::equal(a.stage.iters, b.stage.iters, same);
+  }
+
+  /// Constants that both read in the same place stand for each other. False if they cannot.
+  bool AddConstants(const Node& a, const Node& b, Counterparts& counterparts) const {
+    const std::vector<ValueId> of_a = OperandsOf(a), of_b = OperandsOf(b);
+    if (of_a.size() != of_b.size()) return false;
+    for (size_t i = 0; i < of_a.size(); ++i) {
+      const Value &x = graph_.values[of_a[i]], &y = graph_.values[of_b[i]];
+      if (!x.constant || !y.constant) continue;
+      if (x.dtype != y.dtype || x.shape != y.shape) return false;
+      if (counterparts.try_emplace(of_a[i], of_b[i]).first->second != of_b[i]) return false;
+    }
+    return true;
+  }
+
+  /// The chain with all parts along a new first axis, and the parts as slices of it.
+  std::vector<Node> Join(const std::vector<Chain>& parts) {
+    std::vector<Counterparts> counterparts;
+    for (const Chain& part : parts) counterparts.push_back(*CounterpartsIn(parts[0], part));
+    std::map<ValueId, ValueId> whole;  // what has the values of all parts
+    std::vector<Node> nodes;
+    for (const int n : parts[0]) {
+      for (const ValueId operand : OperandsOf(NodeAt(n))) {
+        if (!graph_.values[operand].constant || whole.contains(operand)) continue;
+        std::vector<ValueId> all;
+        for (const Counterparts& of_part : counterparts) all.push_back(of_part.at(operand));
+        if (std::ranges::any_of(all, [&](ValueId id) { return id != operand; })) {
+          whole.emplace(operand, Stacked(all));
+        }
+      }
+      nodes.push_back(WithParts(NodeAt(n), std::ssize(parts), whole));
+    }
+    for (size_t p = 0; p < parts.size(); ++p) {
+      nodes.push_back(Part(parts[p].back(), nodes[parts[0].size() - 1].output(), p));
+    }
+    return nodes;
+  }
+
+  /// A constant with these ones after one another.
+  ValueId Stacked(const std::vector<ValueId>& parts) {
+    const Value& first = graph_.values[parts[0]];
+    std::vector<int64_t> shape = first.shape;
+    shape.insert(shape.begin(), std::ssize(parts));
+    auto data = std::make_shared<tensor::HostTensor>(tensor::HostTensor::Zeros(first.dtype, shape));
+    auto place = data->data.begin();
+    for (const ValueId part : parts) {
+      place = std::ranges::copy(graph_.values[part].constant->data, place).out;
+    }
+    Value stacked{first.name, first.dtype, std::move(shape), std::move(data)};
+    graph_.values.push_back(std::move(stacked));
+    return static_cast<ValueId>(graph_.values.size()) - 1;
+  }
+
+  /// The node for all parts; `whole` gets its output.
+  Node WithParts(Node node, int64_t count, std::map<ValueId, ValueId>& whole) {
+    const auto iter_count = static_cast<int>(node.stage.iters.size());
+    std::vector<tensor::Expr> moved;
+    for (int i = 0; i < iter_count; ++i) moved.push_back(tensor::IterVar(i + 1));
+    node.stage.value =
+        RewriteLoads(tensor::SubstituteIters(node.stage.value, moved),
+                     [&](const tensor::Expr& load) -> std::optional<tensor::Expr> {
+                       const auto found = whole.find(load->index);
+                       if (found == whole.end()) return std::nullopt;
+                       std::vector<tensor::Expr> place = load->operands;
+                       place.insert(place.begin(), tensor::IterVar(0));
+                       return tensor::Load(found->second, load->dtype, std::move(place));
+                     });
+    node.stage.iters.insert(node.stage.iters.begin(), {"part", count, tensor::IterKind::kSpatial});
+    Value value = graph_.values[node.output()];
+    value.shape.insert(value.shape.begin(), count);
+    graph_.values.push_back(std::move(value));
+    const auto output = static_cast<ValueId>(graph_.values.size()) - 1;
+    whole[node.output()] = output;
+    node.stage.output = output;
+    return node;
+  }
+
+  /// The last value of a chain as a part of all chains' values.
+  Node Part(int last, ValueId all, size_t part) const {
+    const Value& value = OutputOf(last);
+    Node node{.op = "slice", .kind = NodeKind::kSlice};
+    node.stage.name = NodeAt(last).stage.name;
+    node.stage.output = NodeAt(last).output();
+    node.stage.iters = SpatialIters(value.shape);
+    std::vector<tensor::Expr> place = {tensor::Expr(static_cast<int64_t>(part))};
+    for (size_t d = 0; d < value.shape.size(); ++d) {
+      place.push_back(tensor::IterVar(static_cast<int>(d)));
+    }
+    node.stage.value = tensor::Load(all, value.dtype, std::move(place));
+    return node;
+  }
+
+  Graph& graph_;
+  const std::vector<std::vector<int>> consumers_;
+  const std::vector<bool> is_output_;
+  std::vector<std::vector<Chain>> alike_;
+};
+
+}  // namespace
+
+void JoinProducts(Graph& graph) {
+  ProductJoiner(graph).Run();
+  RemoveDeadNodes(graph);
+}
+
+}  // namespace bayloom::graph
