@@ -24,7 +24,6 @@
 #include "bayloom/cli/internal/run_options.h"
 #include "bayloom/cli/internal/target_option.h"
 #include "bayloom/cost/model_file.h"
-#include "bayloom/graph/tasks.h"
 #include "bayloom/measure/measurer.h"
 #include "bayloom/pretrain/operator_families.h"
 #include "bayloom/pretrain/pretraining.h"
@@ -57,9 +56,10 @@ pretrain::PoolOptions PoolFor(const PretrainArguments& arguments) {
   for (const std::string& path : arguments.networks) {
     ModelOption model;
     model.path = path;
-    pool.networks.push_back(tuning::NetworkSubject(
-        base::InOneLine(std::filesystem::path(path).stem().string(), base::kMaxPathBytes),
-        model.Load()));
+    tuning::TuningSubject network = model.Subject(arguments.target.IsGpu());
+    network.name =
+        base::InOneLine(std::filesystem::path(path).stem().string(), base::kMaxPathBytes);
+    pool.networks.push_back(std::move(network));
   }
   if (pool.networks.empty() && pool.families.empty()) pool.families = pretrain::FamilyNames();
   pool.seed = arguments.options.learning.seed;

@@ -75,7 +75,8 @@ tuning::TuningSubject LoadSubject(const TuneArguments& arguments) {
     throw InputError(
         "name a model, such as resnet18.onnx, or an operator, such as --op matmul:512,512,512");
   }
-  return arguments.op.empty() ? arguments.model.Subject() : tuning::OperatorSubject(arguments.op);
+  return arguments.op.empty() ? arguments.model.Subject(arguments.target.IsGpu())
+                              : tuning::OperatorSubject(arguments.op);
 }
 
 nlohmann::json ToJson(const run::PhaseTimes& phases) {

@@ -17,6 +17,7 @@
 #include "bayloom/graph/internal/evaluate.h"
 #include "bayloom/graph/internal/fusion.h"
 #include "bayloom/graph/internal/passes/rewriting.h"
+#include "bayloom/graph/passes/passes.h"
 #include "bayloom/sketch/rows_for_pool.h"
 #include "bayloom/sketch/window_chain.h"
 #include "bayloom/tensor/program.h"
@@ -260,6 +261,11 @@ TaskGraph ExtractTasks(Graph graph) {
   result.storage = StorageOf(graph, slices);
   result.graph = std::move(graph);
   return result;
+}
+
+TaskGraph ForGpu(TaskGraph network) {
+  JoinProducts(network.graph);
+  return ExtractTasks(std::move(network.graph));
 }
 
 TaskGraph Divide(const TaskGraph& network, const std::vector<bool>& wanted) {

@@ -54,6 +54,10 @@ struct TaskGraph {
 /// alternative: which is faster depends on the machine, and is for the tuning to say.
 TaskGraph ExtractTasks(Graph graph);
 
+/// The network with the tasks that suit GPUs: products of one matrix with several are one
+/// (JoinProducts).
+TaskGraph ForGpu(TaskGraph network);
+
 /// The network with those of its alternatives that are `wanted` (a flag for each), and no more of
 /// them to choose from. Its tasks are those that it calls, in the order of their first calls.
 TaskGraph Divide(const TaskGraph& network, const std::vector<bool>& wanted);

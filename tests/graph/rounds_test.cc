@@ -29,7 +29,7 @@ using ::testing::ElementsAre;
 
 constexpr int64_t kNearBytes = 1 << 20;
 
-/// (x w1) w2 beside relu(x w3): the last product waits for neither of the others.
+/// (x w1) w2 beside x w3: the last product waits for neither of the others.
 Graph TwoBranches() {
   GraphBuilder b("two branches");
   const tensor::Tensor x = b.Input("x", tensor::DType::kFloat32, {32, 48});
@@ -38,7 +38,7 @@ Graph TwoBranches() {
   };
   const tensor::Tensor first = Multiply(b, x, weights("w1", 1));
   const tensor::Tensor second = Multiply(b, first, weights("w2", 2));
-  const tensor::Tensor beside = Relu(b, Multiply(b, x, weights("w3", 3)));
+  const tensor::Tensor beside = Multiply(b, x, weights("w3", 3));
   const tensor::Tensor both = b.Reduce(
       "max", {32}, {{"k", 48}}, tensor::Reduction::kMax,
       [&](const auto& s, const auto& r) { return second(s[0], r[0]) * beside(s[0], r[0]); });

@@ -57,16 +57,20 @@ std::string ModelOption::SubjectName() const {
   return base::InOneLine(name, base::kMaxPathBytes);
 }
 
-tuning::TuningSubject ModelOption::Subject() const {
+tuning::TuningSubject ModelOption::Subject(bool for_gpu) const {
   tuning::TuningSubject subject = {.name = SubjectName(), .specs = {}};
+  const auto add = [&](graph::TaskGraph network) {
+    if (for_gpu) network = graph::ForGpu(std::move(network));
+    tuning::AddNetwork(network, subject);
+  };
   if (partial) {
     graph::PartialNetwork network = LoadPartial();
     for (graph::PartialStep& step : network.steps) {
-      if (step.part) tuning::AddNetwork(precision.TasksOf(*std::move(step.part)), subject);
+      if (step.part) add(precision.TasksOf(*std::move(step.part)));
     }
     return subject;
   }
-  for (const ModelShape& shape : shapes.All()) tuning::AddNetwork(Load(shape), subject);
+  for (const ModelShape& shape : shapes.All()) add(Load(shape));
   return subject;
 }
 

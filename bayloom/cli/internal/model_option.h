@@ -47,9 +47,9 @@ struct ModelOption {
   graph::TaskGraph Load(const ModelShape& shape) const;
   /// The network as parts and nodes that are left out. Throws as LoadGraph.
   graph::PartialNetwork LoadPartial() const;
-  /// The network in all its shapes, or its parts, as what is to be tuned, named as its file and
-  /// those shapes.
-  tuning::TuningSubject Subject() const;
+  /// The network in all its shapes, or its parts, as what is to be tuned, `for_gpu` if on one,
+  /// named as its file and those shapes.
+  tuning::TuningSubject Subject(bool for_gpu) const;
   /// Its name.
   std::string SubjectName() const;
   /// The database of its records unless said otherwise: MODEL.db in the current folder; without a

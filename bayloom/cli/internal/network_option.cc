@@ -188,7 +188,9 @@ std::vector<ShapedNetwork> NetworkOption::LoadFor(
     const graph::TaskGraph network = load(i);
     ShapedNetwork& loaded = all.emplace_back(ShapedNetwork{labels[i], {}});
     for (const target::Target& wanted : targets) {
-      loaded.targets.push_back(Choose(network, wanted, records.get(), user_store, runs_here));
+      const bool is_gpu = wanted.kind() == target::TargetKind::kNvidiaGpu;
+      loaded.targets.push_back(Choose(is_gpu ? graph::ForGpu(network) : network, wanted,
+                                      records.get(), user_store, runs_here));
       Say("{}{}{}: {}{}\n", base::InOneLine(model.path, 200), labels[i].empty() ? "" : " ",
           base::InOneLine(labels[i]), Describe(loaded.targets.back()),
           records ? "" : "; there is no " + base::InOneLine(path, 200));

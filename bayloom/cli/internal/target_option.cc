@@ -65,9 +65,11 @@ void TargetOption::AddTo(CLI::App& command) {
                ->check(CLI::NonNegativeNumber));
 }
 
+bool TargetOption::IsGpu() const { return codegen::IsGpuName(name); }
+
 target::Target TargetOption::Named() const {
   if (device) {
-    if (!codegen::IsGpuName(name)) {
+    if (!IsGpu()) {
       throw InputError(fmt::format("--device {}: --target {} is no GPU", *device, name));
     }
     codegen::ChooseGpu(*device);

@@ -22,6 +22,7 @@ struct TargetOption {
   std::optional<int> device;  ///< of several GPUs
 
   void AddTo(CLI::App& command);
+  bool IsGpu() const;
   /// The target, wherever its code runs. Throws InputError for one there is not.
   target::Target Named() const;
   /// The target, whose code is to run here. Throws InputError for a target there is not, and for

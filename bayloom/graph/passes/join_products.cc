@@ -8,15 +8,11 @@
 #include <set>
 
 #include "bayloom/codegen/abi.h"
-#include "bayloom/graph/internal/passes/float_product.h"
 #include "bayloom/graph/internal/passes/rewriting.h"
 #include "bayloom/graph/passes/passes.h"
 
 namespace bayloom::graph {
 namespace {
-
-/// Parts may be stored in types of this many bytes later, and begin where kernels may read then.
-constexpr int64_t kNarrowestBytes = 2;
 
 /// A matrix product and the elementwise node that will be fused with it, if there is one: positions
 /// in the graph's nodes.
@@ -56,7 +52,6 @@ class ProductJoiner {
 
  private:
   const Node& NodeAt(int n) const { return graph_.nodes[n]; }
-  const Value& OutputOf(int n) const { return graph_.values[NodeAt(n).output()]; }
 
   void FindParts() {
     for (int n = 0; n < static_cast<int>(graph_.nodes.size()); ++n) {
@@ -76,7 +71,7 @@ class ProductJoiner {
   /// The chain that begins with a product that may be part of a larger one.
   std::optional<Chain> ChainFrom(int n) const {
     const Node& product = NodeAt(n);
-    if (product.kind != NodeKind::kMatmul || product.group >= 0 || !ReadsOneConstant(product)) {
+    if (product.kind != NodeKind::kMatmul || product.group >= 0 || !IsOfOneConstant(product)) {
       return std::nullopt;
     }
     Chain chain = {n};
@@ -86,18 +81,26 @@ class ProductJoiner {
         NodeAt(readers[0]).group < 0 && ReadsInPlace(graph_, NodeAt(readers[0]), value)) {
       chain.push_back(readers[0]);
     }
-    const int64_t bytes = OutputOf(chain.back()).ElementCount() * kNarrowestBytes;
-    if (is_output_[NodeAt(chain.back()).output()] || bytes % codegen::kBufferAlignment != 0) {
-      return std::nullopt;
-    }
+    if (!MayBePart(NodeAt(chain.back()).output())) return std::nullopt;
     return chain;
   }
 
-  /// Whether it multiplies something that is computed by constants.
-  bool ReadsOneConstant(const Node& node) const {
-    const auto factors = AsFloatProduct(node);
-    return factors && (graph_.values[(*factors)[0].load->index].constant != nullptr) !=
-                          (graph_.values[(*factors)[1].load->index].constant != nullptr);
+  /// Whether it multiplies floats that are computed by constants.
+  bool IsOfOneConstant(const Node& product) const {
+    const std::vector<ValueId> factors = OperandsOf(product);
+    return factors.size() == 2 && tensor::IsFloat(graph_.values[product.output()].dtype) &&
+           (graph_.values[factors[0]].constant == nullptr) !=
+               (graph_.values[factors[1]].constant == nullptr);
+  }
+
+  /// Whether the value can be a part of another one: neither is it an output or part of a
+  /// concatenation already, nor would it begin where kernels may not read.
+  bool MayBePart(ValueId value) const {
+    const Value& part = graph_.values[value];
+    const bool is_joined = std::ranges::any_of(
+        consumers_[value], [&](int n) { return NodeAt(n).kind == NodeKind::kJoin; });
+    return !is_output_[value] && !is_joined &&
+           part.ElementCount() * tensor::ByteSize(part.dtype) % codegen::kBufferAlignment == 0;
   }
 
   /// Which values of `other` stand for those of `first`, if both compute the same of the same
@@ -206,7 +209,7 @@ class ProductJoiner {
 
   /// The last value of a chain as a part of all chains' values.
   Node Part(int last, ValueId all, size_t part) const {
-    const Value& value = OutputOf(last);
+    const Value& value = graph_.values[NodeAt(last).output()];
     Node node{.op = "slice", .kind = NodeKind::kSlice};
     node.stage.name = NodeAt(last).stage.name;
     node.stage.output = NodeAt(last).output();

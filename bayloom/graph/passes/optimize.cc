@@ -21,7 +21,6 @@ void Simplify(Graph& graph) {
   MultiplyByInverses(graph);
   SplitCausalAttention(graph);
   FuseAttention(graph);
-  JoinProducts(graph);
 }
 
 void ArrangeMemory(Graph& graph) {

@@ -71,11 +71,6 @@ void SplitCausalAttention(Graph& graph);
 /// few queries or keys its products stay tasks of their own.
 void FuseAttention(Graph& graph);
 
-/// Products of one matrix with several constant ones of one shape, such as the queries, keys and
-/// values of attention, become one with a part for each, with what follows element by element. The
-/// parts are read where they lie (kSlice).
-void JoinProducts(Graph& graph);
-
 /// Sums of products of bytes that instructions cannot take four by four, or of bfloat16 two by two,
 /// get a few terms that are zero: over channels (the three of an image), and in depthwise
 /// convolutions of bytes over the rows of the kernel.
@@ -98,12 +93,18 @@ void SplitReductions(Graph& graph);
 /// can be; the rest is copied there.
 void JoinSlices(Graph& graph);
 
-/// Everything up to JoinProducts, in the order that suits it: what does not depend on the types
+/// Everything up to FuseAttention, in the order that suits it: what does not depend on the types
 /// that values are stored in.
 void Simplify(Graph& graph);
 
 /// Everything from InterleaveTerms on, with JoinExtremes.
 void ArrangeMemory(Graph& graph);
+
+/// Products of one matrix with several constant ones of one shape, such as the queries, keys and
+/// values of attention, become one with a part for each, with what follows element by element. The
+/// parts are read where they lie (kSlice). For an optimized graph that GPUs run: each product alone
+/// may be too small to occupy one. See ForGpu (graph/tasks.h).
+void JoinProducts(Graph& graph);
 
 /// Simplify, LowerPrecision (graph/precision.h), ArrangeMemory.
 void Optimize(Graph& graph, const Precision& precision = {});
