@@ -18,7 +18,6 @@ void Put(BodyWriter& writer, const std::vector<codegen::GpuLaunch>& launches) {
     writer.Put(launch.blocks);
     writer.Put(launch.threads);
     writer.Put(launch.shared_bytes);
-    writer.Put(launch.waits);
     writer.Put(launch.registers);
     writer.Put(launch.spill_bytes);
   }
@@ -33,7 +32,6 @@ void Get(BodyReader& reader, std::vector<codegen::GpuLaunch>& launches) {
     reader.Get(launch.blocks);
     reader.Get(launch.threads);
     reader.Get(launch.shared_bytes);
-    reader.Get(launch.waits);
     reader.Get(launch.registers);
     reader.Get(launch.spill_bytes);
   }

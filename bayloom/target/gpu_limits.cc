@@ -15,13 +15,12 @@ struct Architecture {
   int threads;     ///< of a multiprocessor
   int blocks;
   int l2_mib;  ///< of the largest GPU
-  bool early_launches = false;
 };
 
 constexpr std::array kArchitectures = {
-    Architecture{"sm_80", 163, 2048, 32, 40},        Architecture{"sm_86", 99, 1536, 16, 6},
-    Architecture{"sm_89", 99, 1536, 24, 72},         Architecture{"sm_90", 227, 2048, 32, 50, true},
-    Architecture{"sm_90a", 227, 2048, 32, 50, true},
+    Architecture{"sm_80", 163, 2048, 32, 40},  Architecture{"sm_86", 99, 1536, 16, 6},
+    Architecture{"sm_89", 99, 1536, 24, 72},   Architecture{"sm_90", 227, 2048, 32, 50},
+    Architecture{"sm_90a", 227, 2048, 32, 50},
 };
 
 const Architecture* Find(std::string_view name) {
@@ -38,7 +37,6 @@ std::optional<GpuLimits> FindGpuLimits(std::string_view architecture) {
   limits.architecture = known->name;
   limits.max_shared_bytes = int64_t{known->shared_kib} << 10;
   limits.multiprocessor_shared_bytes = int64_t{known->shared_kib + 1} << 10;
-  limits.early_launches = known->early_launches;
   limits.multiprocessor_threads = known->threads;
   limits.multiprocessor_blocks = known->blocks;
   return limits;

@@ -22,8 +22,6 @@ struct GpuLimits {
   int max_registers = 255;   ///< of a thread, 32 bits each
   int64_t max_blocks = (int64_t{1} << 31) - 1;
   int64_t max_shared_bytes = 0;  ///< of a block
-  /// Kernels can be launched while what they depend on runs, and wait for it.
-  bool early_launches = false;
 
   // Of a multiprocessor.
   int multiprocessor_threads = 0;

@@ -7,7 +7,6 @@
 #include "tests/codegen/gpu_run.h"
 #include "tests/count_of.h"
 #include "tests/tensor/primitive_test.h"
-#include "tests/with_variable.h"
 
 namespace bayloom::testing {
 namespace {
@@ -97,23 +96,6 @@ TEST_F(GpuTest, TilesOfAProductAreInRegistersAndSharedMemory) {
   EXPECT_EQ(CountOf(ptx, "st.shared"), 2);
   EXPECT_THAT(ptx, HasSubstr("st.shared.v4"));
   EXPECT_THAT(ptx, Not(HasSubstr(".local")));
-}
-
-TEST_F(GpuTest, KernelsThatMayBeginEarlyWaitBeforeTheyRead) {
-  TileMatmul(64, 32);
-  EXPECT_THAT(Ptx(), Not(HasSubstr("griddepcontrol")));
-  const WithVariable wanted("BAYLOOM_CUDA_EARLY_LAUNCHES", "1");
-  for (const auto* architecture : {"sm_80", "sm_90", "sm_90a"}) {
-    const target::GpuLimits limits = *target::FindGpuLimits(architecture);
-    const auto compiled = codegen::CompileToPtx(program_, limits, "f");
-    ASSERT_TRUE(compiled) << compiled.error().message;
-    const size_t wait = compiled->ptx.find("griddepcontrol.wait");
-    EXPECT_EQ(compiled->launches[0].waits, limits.early_launches) << architecture;
-    EXPECT_EQ(wait != std::string::npos, limits.early_launches) << architecture;
-    if (!limits.early_launches) continue;
-    EXPECT_LT(wait, compiled->ptx.find("ld.global")) << compiled->ptx;
-    EXPECT_LT(wait, compiled->ptx.find("griddepcontrol.launch_dependents"));
-  }
 }
 
 TEST_F(GpuTest, ProductsAreRightInAnyOrderOfThreads) {

@@ -30,8 +30,6 @@ constexpr int kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kNotInitialized
 ///     STAND_IN_DEVICES        how many there are, 1
 ///     STAND_IN_MEMORY         bytes of each, 1 GiB
 ///     STAND_IN_VERSION        of the driver, 12080
-///     STAND_IN_EARLY          whether kernels have to be launched so that they may begin before
-///                             others end (1) or must not be (0)
 ///     STAND_IN_CLOCK          what it tells of its clocks in kHz, 1 GHz; 0: nothing
 ///     STAND_IN_REGISTERS      of a thread of any kernel, 32
 ///     STAND_IN_LOCAL_BYTES    the same of what does not fit into registers, 0
@@ -43,7 +41,6 @@ constexpr int kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kNotInitialized
 ///     STAND_IN_LOG            file that the names of GPUs in use are appended to
 std::string Setting(const char* name, const char* otherwise);
 int64_t NumberSetting(const char* name, int64_t otherwise);
-int DriverVersion();
 /// Whether a fault of the kind is to happen now.
 bool TakeFault(const std::string& kind);
 
@@ -54,7 +51,6 @@ std::vector<int> VisibleDevices();
 struct Module {
   codegen::StandIn code;
   std::vector<codegen::GpuLaunch> launches;
-  bool waits = false;  ///< its code has the instruction
 };
 
 struct Function {

@@ -28,8 +28,6 @@ int64_t NumberSetting(const char* name, int64_t otherwise) {
   return set != nullptr ? std::atoll(set) : otherwise;
 }
 
-int DriverVersion() { return static_cast<int>(NumberSetting("STAND_IN_VERSION", 12080)); }
-
 bool TakeFault(const std::string& kind) {
   const std::string fault = Setting("STAND_IN_FAULT", "");
   if (!fault.starts_with(kind + ":")) return false;
@@ -147,7 +145,7 @@ STAND_IN_EXPORT int cuInit(unsigned) {
 }
 
 STAND_IN_EXPORT int cuDriverGetVersion(int* version) {
-  *version = DriverVersion();
+  *version = static_cast<int>(NumberSetting("STAND_IN_VERSION", 12080));
   return kSuccess;
 }
 
@@ -219,13 +217,10 @@ STAND_IN_EXPORT int cuCtxGetCurrent(bayloom_cu_context* context) {
 
 STAND_IN_EXPORT int cuModuleLoadData(bayloom_cu_module* module, const void* image) {
   if (const int error = Ready(); error != kSuccess) return error;
-  const std::string_view text = static_cast<const char*>(image);
-  Result<codegen::StandIn> code = codegen::StandInOf(text);
+  Result<codegen::StandIn> code = codegen::StandInOf(static_cast<const char*>(image));
   if (!code) return kInvalidImage;
   std::vector<codegen::GpuLaunch> launches = code->launches();
-  const bool waits = text.find("griddepcontrol.wait") != text.npos;
-  *module =
-      reinterpret_cast<bayloom_cu_module>(new Module{*std::move(code), std::move(launches), waits});
+  *module = reinterpret_cast<bayloom_cu_module>(new Module{*std::move(code), std::move(launches)});
   return kSuccess;
 }
 

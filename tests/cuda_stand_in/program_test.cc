@@ -215,24 +215,6 @@ TEST_F(CudaProgram, SaysWhatIsMissing) {
   ExpectRefused(Run({"bench", model_, "--device", "1"}), "--target native is no GPU");
 }
 
-TEST_F(CudaProgram, KernelsMayBeginEarlyWhereTheGpuAndTheDriverKnowIt) {
-  const auto bench = [&](const std::string& architecture, const std::vector<std::string>& variables,
-                         bool wanted = true) {
-    std::vector<std::string> all = variables;
-    all.push_back("STAND_IN_ARCHITECTURE=" + architecture);
-    if (wanted) all.push_back("BAYLOOM_CUDA_EARLY_LAUNCHES=1");
-    return Run({"bench", model_, "--target", "cuda:" + architecture, "--time", "10ms"}, all);
-  };
-  const auto succeeds = [&](const base::CommandResult& result) {
-    EXPECT_TRUE(Succeeded(result)) << Describe(result);
-  };
-  succeeds(bench("sm_90", {"STAND_IN_EARLY=1"}));
-  succeeds(bench("sm_90", {"STAND_IN_EARLY=0", "STAND_IN_VERSION=12020"}));
-  succeeds(bench("sm_80", {"STAND_IN_EARLY=0"}));
-  succeeds(bench("sm_90", {"STAND_IN_EARLY=0"}, false));
-  EXPECT_FALSE(Succeeded(bench("sm_80", {"STAND_IN_EARLY=1"})));
-}
-
 /// The GPUs that processes have initialized, as the stand-in has logged them.
 std::set<std::string> Used(const std::string& log) {
   std::istringstream lines(base::ReadFile(log));

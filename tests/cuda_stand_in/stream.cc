@@ -37,17 +37,6 @@ int RunLaunch(const Function& function, const std::vector<void*>& pointers) {
   return kSuccess;
 }
 
-/// Only what waits for itself may be launched before what is before it has ended, and only later
-/// drivers keep that in graphs.
-bool MayBeginSo(const bayloom_cu_launch& launch, const Module& module) {
-  const bool is_early = launch.attribute_count > 0;
-  if (NumberSetting("STAND_IN_EARLY", int64_t{is_early}) != int64_t{is_early}) return false;
-  if (!is_early) return true;
-  return launch.attribute_count == 1 && DriverVersion() >= BAYLOOM_CUDA_OVERLAP_VERSION &&
-         module.waits && launch.attributes->id == BAYLOOM_CU_PROGRAMMATIC_SERIALIZATION &&
-         launch.attributes->value.allowed == 1;
-}
-
 int RunAll(const Graph& graph) {
   for (const std::function<int()>& work : graph) {
     if (const int error = work(); error != kSuccess) return error;
@@ -154,22 +143,22 @@ STAND_IN_EXPORT int cuEventElapsedTime(float* milliseconds, bayloom_cu_event beg
   return Ready();
 }
 
-STAND_IN_EXPORT int cuLaunchKernelEx(const bayloom_cu_launch* launch, bayloom_cu_function kernel,
-                                     void** arguments, void** extra) {
+STAND_IN_EXPORT int cuLaunchKernel(bayloom_cu_function kernel, unsigned blocks, unsigned blocks_y,
+                                   unsigned blocks_z, unsigned threads, unsigned threads_y,
+                                   unsigned threads_z, unsigned shared_bytes,
+                                   bayloom_cu_stream stream, void** arguments, void** extra) {
   const auto& function = *reinterpret_cast<const Function*>(kernel);
   const codegen::GpuLaunch& wanted = function.module->launches[function.number];
-  const bool as_compiled = int64_t{launch->blocks} == wanted.blocks &&
-                           int64_t{launch->threads} == wanted.threads && launch->blocks_y == 1 &&
-                           launch->blocks_z == 1 && launch->threads_y == 1 &&
-                           launch->threads_z == 1 && extra == nullptr &&
-                           int64_t{launch->shared_bytes} == wanted.shared_bytes &&
-                           int64_t{launch->shared_bytes} <= function.shared_bytes;
-  if (!as_compiled || !MayBeginSo(*launch, *function.module)) return kInvalidValue;
+  const bool as_compiled = int64_t{blocks} == wanted.blocks && int64_t{threads} == wanted.threads &&
+                           blocks_y == 1 && blocks_z == 1 && threads_y == 1 && threads_z == 1 &&
+                           extra == nullptr && int64_t{shared_bytes} == wanted.shared_bytes &&
+                           int64_t{shared_bytes} <= function.shared_bytes;
+  if (!as_compiled) return kInvalidValue;
   std::vector<void*> pointers;
   for (size_t i = 0; i < function.module->code.ParameterBytes().size(); ++i) {
     pointers.push_back(reinterpret_cast<void*>(*static_cast<uint64_t*>(arguments[i])));
   }
-  return Enqueue(launch->stream, [&function, pointers] {
+  return Enqueue(stream, [&function, pointers] {
     // Errors of kernels are told by the calls that follow.
     (void)RunLaunch(function, pointers);
     return kSuccess;

@@ -194,6 +194,14 @@ TEST(GpuEstimateTest, SumsThatAreApartTakeNoMoreRegisters) {
   EXPECT_LE(registers({8, 2, 16, 4}, {8, 2, 16, 4}), registers({8, 1, 16, 8}, {8, 1, 16, 8}));
 }
 
+TEST(GpuEstimateTest, ThreadsMeetInEachIterationOfStraightCode) {
+  tensor::Program program = TiledProduct(512, {32, 32, 4, 4, 2});
+  const double steps = 512 / 2, far = Gpu().l2_latency / Gpu().clock_hertz;
+  EXPECT_GE(GpuEstimateOf(program).latency, steps * far);
+  for (tensor::Loop& loop : program.loops) loop.unroll_max_step = 1024;
+  EXPECT_GE(GpuEstimateOf(program).latency, steps * far);
+}
+
 TEST(GpuEstimateTest, OccupancyFollowsFromThreadsRegistersAndSharedMemory) {
   const tensor::Program program = TiledProduct(1024, kSquares);
   const auto resident = [&](int registers) {

@@ -18,7 +18,6 @@ struct GpuLaunch {
   // As the assembler says; 0 where it was not asked.
   int registers = 0;        ///< of a thread
   int64_t spill_bytes = 0;  ///< of a thread, stored and loaded
-  bool waits = false;       ///< by itself for kernels before it: it may begin while they run
 };
 
 }  // namespace bayloom::codegen

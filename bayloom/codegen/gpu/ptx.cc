@@ -6,9 +6,7 @@
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/Support/TargetSelect.h>
 
-#include <cstdlib>
 #include <mutex>
-#include <string_view>
 
 #include "bayloom/codegen/internal/gpu/gpu_module.h"
 #include "bayloom/codegen/internal/gpu/nvptx_machine.h"
@@ -39,12 +37,6 @@ Result<llvm::TargetMachine*> NvptxTarget(const target::GpuLimits& limits) {
   return TargetMachineFor(target);
 }
 
-/// As the environment variable says: "1".
-bool WantsEarlyLaunches() {
-  const char* const variable = std::getenv("BAYLOOM_CUDA_EARLY_LAUNCHES");
-  return variable != nullptr && std::string_view(variable) == "1";
-}
-
 }  // namespace
 
 Result<GpuProgram> CompileToPtx(const tensor::Program& program, const target::GpuLimits& limits,
@@ -57,15 +49,13 @@ Result<GpuProgram> CompileToPtx(const tensor::Program& program, const target::Gp
   llvm::Module module(symbol, context);
   module.setTargetTriple((*target)->getTargetTriple().str());
   module.setDataLayout((*target)->createDataLayout());
-  const bool early = limits.early_launches && WantsEarlyLaunches();
-  NvptxMachine machine(early);
+  NvptxMachine machine;
   GpuProgram compiled;
   compiled.workspace_bytes = plan->workspace_bytes;
   for (size_t i = 0; i < plan->kernels.size(); ++i) {
     Result<GpuLaunch> launch =
         EmitKernel(module, program, *plan, i, machine, symbol + "_" + std::to_string(i));
     if (!launch) return launch.error();
-    launch->waits = early;
     compiled.launches.push_back(*std::move(launch));
   }
   compiled.ptx = EmitMachineCode(module, **target, llvm::CodeGenFileType::AssemblyFile);

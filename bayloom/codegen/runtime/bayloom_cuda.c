@@ -12,7 +12,6 @@
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bayloom_cuda driver;
-static int driver_version;
 static atomic_bool is_loaded;
 static char why_not[256];
 
@@ -36,16 +35,17 @@ static bool FindAll(void* library) {
 
 static bool Initialize(void) {
   int code = driver.Init(0);
-  if (code == BAYLOOM_CU_SUCCESS) code = driver.DriverGetVersion(&driver_version);
+  int version = 0;
+  if (code == BAYLOOM_CU_SUCCESS) code = driver.DriverGetVersion(&version);
   if (code != BAYLOOM_CU_SUCCESS) {
     bayloom_cuda_describe(&driver, code, "the NVIDIA driver does not start", why_not,
                           sizeof(why_not));
     return false;
   }
-  if (driver_version < BAYLOOM_CUDA_LEAST_VERSION) {
+  if (version < BAYLOOM_CUDA_LEAST_VERSION) {
     snprintf(why_not, sizeof(why_not),
              "the NVIDIA driver is too old: it is for CUDA %d.%d, and 12.0 is needed",
-             driver_version / 1000, driver_version % 1000 / 10);
+             version / 1000, version % 1000 / 10);
     return false;
   }
   return true;
@@ -67,18 +67,6 @@ const bayloom_cuda* bayloom_cuda_load(char* error, size_t size) {
   if (is_loaded) return &driver;
   snprintf(error, size, "%s", why_not);
   return NULL;
-}
-
-int bayloom_cuda_launch(const bayloom_cuda* cuda, bayloom_cu_function function,
-                        const bayloom_cuda_grid* grid, bayloom_cu_stream stream, void** arguments) {
-  const bayloom_cu_launch_attribute overlap = {BAYLOOM_CU_PROGRAMMATIC_SERIALIZATION, {1}};
-  bayloom_cu_launch launch = {grid->blocks, 1,    1, grid->threads, 1, 1, grid->shared_bytes,
-                              stream,       NULL, 0};
-  if (grid->waits && driver_version >= BAYLOOM_CUDA_OVERLAP_VERSION) {
-    launch.attributes = &overlap;
-    launch.attribute_count = 1;
-  }
-  return cuda->LaunchKernel(&launch, function, arguments, NULL);
 }
 
 bool bayloom_cuda_is_loaded(void) { return is_loaded; }

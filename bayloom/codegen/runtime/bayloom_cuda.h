@@ -26,29 +26,9 @@ typedef struct bayloom_cu_graph_s* bayloom_cu_graph;
 typedef struct bayloom_cu_graph_exec_s* bayloom_cu_graph_exec;
 typedef uint64_t bayloom_cu_pointer; /* to memory of the device */
 
-/* The driver's CUlaunchAttribute and CUlaunchConfig. */
-typedef struct {
-  int id;
-  union {
-    int allowed;
-    uint64_t others[8];
-  } value;
-} bayloom_cu_launch_attribute;
-
-typedef struct {
-  unsigned blocks, blocks_y, blocks_z;
-  unsigned threads, threads_y, threads_z;
-  unsigned shared_bytes;
-  bayloom_cu_stream stream;
-  const bayloom_cu_launch_attribute* attributes;
-  unsigned attribute_count;
-} bayloom_cu_launch;
-
 /* The oldest driver that takes our code, as cuDriverGetVersion has it: that of CUDA 12.0, the first
  * that knows PTX 8.0. */
 enum { BAYLOOM_CUDA_LEAST_VERSION = 12000 };
-/* The oldest that keeps, in graphs, what PROGRAMMATIC_SERIALIZATION allows: that of CUDA 12.3. */
-enum { BAYLOOM_CUDA_OVERLAP_VERSION = 12030 };
 
 /* Values of enumerations of the driver API. */
 enum {
@@ -68,8 +48,7 @@ enum {
   BAYLOOM_CU_REGISTERS = 4,
   BAYLOOM_CU_MAX_DYNAMIC_SHARED_BYTES = 8,
   BAYLOOM_CU_STREAM_NON_BLOCKING = 1,
-  BAYLOOM_CU_CAPTURE_THREAD_LOCAL = 1,
-  BAYLOOM_CU_PROGRAMMATIC_SERIALIZATION = 6 /* attribute of launches */
+  BAYLOOM_CU_CAPTURE_THREAD_LOCAL = 1
 };
 
 /* X(name here, name in the library, parameters) for every entry point. */
@@ -116,8 +95,9 @@ enum {
   X(EventRecord, "cuEventRecord", (bayloom_cu_event, bayloom_cu_stream))                        \
   X(EventSynchronize, "cuEventSynchronize", (bayloom_cu_event))                                 \
   X(EventElapsedTime, "cuEventElapsedTime", (float*, bayloom_cu_event, bayloom_cu_event))       \
-  X(LaunchKernel, "cuLaunchKernelEx",                                                           \
-    (const bayloom_cu_launch*, bayloom_cu_function, void**, void**))
+  X(LaunchKernel, "cuLaunchKernel",                                                             \
+    (bayloom_cu_function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, \
+     bayloom_cu_stream, void**, void**))
 
 /* The entry points; each returns 0 or an error's number. */
 typedef struct {
@@ -130,20 +110,6 @@ typedef struct {
  * variable BAYLOOM_CUDA_DRIVER names, else libcuda.so.1. Returns null where that is not possible;
  * `error`, of `size` bytes, then says why in one line. Thread safe. */
 const bayloom_cuda* bayloom_cuda_load(char* error, size_t size);
-
-/* How a kernel is launched, as GpuLaunch (codegen/gpu/launch.h). */
-typedef struct {
-  unsigned blocks;
-  unsigned threads;
-  unsigned shared_bytes;
-  bool waits;
-} bayloom_cuda_grid;
-
-/* Launches a kernel in a stream. One that waits by itself for what is before it in the stream may
- * begin earlier: its blocks are then there when that ends (CUDA C++ Programming Guide,
- * "Programmatic Dependent Launch"). Returns 0 or an error's number. */
-int bayloom_cuda_launch(const bayloom_cuda* cuda, bayloom_cu_function function,
-                        const bayloom_cuda_grid* grid, bayloom_cu_stream stream, void** arguments);
 
 /* Whether this process has loaded and initialized it: then a child that it forks, and that does not
  * become another program, cannot use a GPU. */

@@ -255,12 +255,12 @@ static bool Call(bayloom_gpu* gpu, const bayloom_gpu_call* call) {
   const bayloom_gpu_kernel* kernel = &gpu->network->kernels[call->kernel];
   for (int i = 0; i < kernel->launch_count; ++i) {
     const bayloom_gpu_launch* launch = &kernel->launches[i];
-    const bayloom_cuda_grid grid = {(unsigned)launch->blocks, (unsigned)launch->threads,
-                                    (unsigned)launch->shared_bytes, launch->waits != 0};
-    if (!Check(gpu,
-               bayloom_cuda_launch(gpu->cuda, gpu->functions[call->kernel][i], &grid, gpu->stream,
-                                   arguments),
-               "a kernel cannot be launched")) {
+    if (!Check(
+            gpu,
+            gpu->cuda->LaunchKernel(gpu->functions[call->kernel][i], (unsigned)launch->blocks, 1, 1,
+                                    (unsigned)launch->threads, 1, 1, (unsigned)launch->shared_bytes,
+                                    gpu->stream, arguments, NULL),
+            "a kernel cannot be launched")) {
       return false;
     }
   }

@@ -21,7 +21,6 @@ typedef struct {
   int64_t blocks;
   int threads;
   int64_t shared_bytes;
-  int waits;
 } bayloom_gpu_launch;
 
 /* A program of one task. */

@@ -49,8 +49,7 @@ struct GpuNetwork::Tables {
     for (const codegen::KernelObject& object : objects) {
       std::vector<bayloom_gpu_launch>& own = launches.emplace_back();
       for (const codegen::GpuLaunch& launch : object.launches) {
-        own.push_back({launch.symbol.c_str(), launch.blocks, launch.threads, launch.shared_bytes,
-                       launch.waits});
+        own.push_back({launch.symbol.c_str(), launch.blocks, launch.threads, launch.shared_bytes});
       }
       kernels.push_back({object.object.c_str(), static_cast<int>(own.size()), own.data()});
       network.workspace_bytes = std::max(network.workspace_bytes, object.shared_workspace_bytes);

@@ -32,10 +32,10 @@ std::string KernelTable(const CompiledVariant& compiled, size_t variant) {
     images += fmt::format("extern const char {}[];\n", ImageSymbol(variant, k));
     launches += fmt::format("static const bayloom_gpu_launch kLaunches{}_{}[] = {{\n", variant, k);
     for (const codegen::GpuLaunch& launch : kernel.launches) {
-      launches += fmt::format("    {{{}, {}, {}, {}, {:d}}},\n", CString(launch.symbol),
-                              launch.blocks, launch.threads, launch.shared_bytes, launch.waits);
+      launches += fmt::format("    {{{}, {}, {}, {}}},\n", CString(launch.symbol), launch.blocks,
+                              launch.threads, launch.shared_bytes);
     }
-    launches += "    {NULL, 0, 0, 0, 0}};\n";
+    launches += "    {NULL, 0, 0, 0}};\n";
     kernels += fmt::format("    {{{}, {}, kLaunches{}_{}}},\n", ImageSymbol(variant, k),
                            kernel.launches.size(), variant, k);
   }

@@ -118,12 +118,13 @@ GpuSession::Kernel GpuSession::Load(const codegen::KernelObject& object,
   Kernel kernel;
   for (codegen::GpuLaunch& launch : described) {
     Kernel::Launch& made = kernel.launches.emplace_back();
-    made.grid = {static_cast<unsigned>(launch.blocks), static_cast<unsigned>(launch.threads),
-                 static_cast<unsigned>(launch.shared_bytes), launch.waits};
+    made.blocks = static_cast<unsigned>(launch.blocks);
+    made.threads = static_cast<unsigned>(launch.threads);
+    made.shared_bytes = static_cast<unsigned>(launch.shared_bytes);
     Check(cuda_->ModuleGetFunction(&made.function, module_, launch.symbol.c_str()),
           "the code has not the kernel");
     Check(cuda_->FuncSetAttribute(made.function, BAYLOOM_CU_MAX_DYNAMIC_SHARED_BYTES,
-                                  static_cast<int>(made.grid.shared_bytes)),
+                                  static_cast<int>(made.shared_bytes)),
           "the GPU has not the shared memory");
     AskUse(made, assembled_here, launch);
   }
@@ -178,7 +179,8 @@ void GpuSession::Launch(const Kernel& kernel) {
   std::vector<void*> arguments;
   for (bayloom_cu_pointer& pointer : pointers) arguments.push_back(&pointer);
   for (const Kernel::Launch& launch : kernel.launches) {
-    Check(bayloom_cuda_launch(cuda_, launch.function, &launch.grid, stream_, arguments.data()),
+    Check(cuda_->LaunchKernel(launch.function, launch.blocks, 1, 1, launch.threads, 1, 1,
+                              launch.shared_bytes, stream_, arguments.data(), nullptr),
           "a kernel cannot be launched");
   }
 }

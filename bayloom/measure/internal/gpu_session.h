@@ -52,7 +52,7 @@ class GpuSession {
   struct Kernel {
     struct Launch {
       bayloom_cu_function function = nullptr;
-      bayloom_cuda_grid grid = {};
+      unsigned blocks = 1, threads = 1, shared_bytes = 0;
     };
     std::vector<Launch> launches;
     KernelUse use;  ///< as the driver says of what it has loaded

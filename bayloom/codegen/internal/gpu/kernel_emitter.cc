@@ -46,8 +46,6 @@ KernelEmitter::KernelEmitter(llvm::Module& module, const tensor::Program& progra
 llvm::Function* KernelEmitter::Emit() {
   auto* work = llvm::BasicBlock::Create(builder_.getContext(), "work", function_);
   llvm::BranchInst* begin = builder_.CreateBr(work);
-  builder_.SetInsertPoint(work);
-  machine_.WaitForEarlierKernels(builder_);
   builder_.SetInsertPoint(begin);
   thread_ = machine_.ThreadIndex(builder_);
   if (kernel_.grid >= 0) {

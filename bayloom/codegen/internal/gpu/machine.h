@@ -46,9 +46,6 @@ class Machine {
                                       const KernelShape& shape) = 0;
   /// Pointer number `index` of the kernel's arguments.
   virtual llvm::Value* Pointer(IrBuilder& builder, int index) = 0;
-  /// Waits until kernels launched before this one are done, so that what they wrote can be read.
-  /// Kernels behind this one may begin, and wait in turn.
-  virtual void WaitForEarlierKernels(IrBuilder& builder) = 0;
   /// The block's shared memory.
   virtual llvm::Value* SharedMemory(IrBuilder& builder) = 0;
   /// Numbers (i32) of the block in the grid and of the thread in the block.

@@ -55,12 +55,6 @@ llvm::Value* DescriptorOf(IrBuilder& b, const Machine::PanelPart& part) {
 
 }  // namespace
 
-void NvptxMachine::WaitForEarlierKernels(IrBuilder& b) {
-  if (early_launches_) {
-    EmitAssembly(b, "griddepcontrol.wait; griddepcontrol.launch_dependents;");
-  }
-}
-
 void NvptxMachine::ShareWithGroups(IrBuilder& b) {
   EmitAssembly(b, "fence.proxy.async.shared::cta;");
 }

@@ -11,11 +11,9 @@ namespace bayloom::codegen {
 /// launched: static arrays end at 48 KiB.
 class NvptxMachine final : public Machine {
  public:
-  explicit NvptxMachine(bool early_launches) : early_launches_(early_launches) {}
   llvm::Function* BeginKernel(llvm::Module& module, const std::string& symbol,
                               const KernelShape& shape) override;
   llvm::Value* Pointer(IrBuilder& builder, int index) override;
-  void WaitForEarlierKernels(IrBuilder& builder) override;
   llvm::Value* SharedMemory(IrBuilder& builder) override;
   llvm::Value* BlockIndex(IrBuilder& builder) override;
   llvm::Value* ThreadIndex(IrBuilder& builder) override;
@@ -44,7 +42,6 @@ class NvptxMachine final : public Machine {
  private:
   llvm::Value* SpecialRegister(IrBuilder& builder, unsigned intrinsic, uint64_t count);
 
-  bool early_launches_;
   llvm::Function* function_ = nullptr;
   KernelShape shape_;
 };

@@ -50,7 +50,6 @@ class StandInMachine : public Machine {
   llvm::Function* BeginKernel(llvm::Module& module, const std::string& symbol,
                               const KernelShape& shape) override;
   llvm::Value* Pointer(IrBuilder& builder, int index) override;
-  void WaitForEarlierKernels(IrBuilder&) override {}
   llvm::Value* SharedMemory(IrBuilder& builder) override;
   llvm::Value* BlockIndex(IrBuilder& builder) override;
   llvm::Value* ThreadIndex(IrBuilder& builder) override;
