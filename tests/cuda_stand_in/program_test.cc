@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -22,7 +23,9 @@
 namespace bayloom {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Pair;
 
 constexpr int64_t kInputs = 1 * 3 * 12 * 12, kOutputs = 1000;
 
@@ -143,6 +146,37 @@ TEST_F(CudaProgram, BenchTimesEveryCall) {
   EXPECT_GT(result["latency"]["seconds"].get<double>(), 0);
   EXPECT_NEAR(result["peak_flops_per_second"].get<double>(), 4 * 128 * 2 * 1e9, 1e6);
   for (const nlohmann::json& task : result["tasks"]) EXPECT_GT(task["time"].get<double>(), 0);
+}
+
+TEST_F(CudaProgram, ProductsOfOneMatrixAreOneTask) {
+  models::GraphBuilder g("scores", 13, /*seed=*/1);
+  const models::Value x = g.Input("x", {16, 24});
+  const auto product = [&](const std::string& weights) {
+    return g.Node("MatMul", {x, g.Weight(weights, {24, 32}, 24, 1)});
+  };
+  const models::Value queries = product("queries"), keys = product("keys");
+  g.Output(g.Node("MatMul", {queries, g.Node("Transpose", {keys})}), {16, 16});
+  g.Save(model_);
+  const base::CommandResult tuned =
+      Run({"tune", model_, "--target", "cuda:sm_90", "--trials", "4", "--db", database_});
+  ASSERT_TRUE(Succeeded(tuned)) << Describe(tuned);
+  ExpectRightOutputs();
+  const auto tasks = [&](const std::string& target) {
+    const base::CommandResult bench =
+        Run({"bench", model_, "--target", target, "--db", database_, "--time", "10ms", "--json"});
+    EXPECT_TRUE(Succeeded(bench)) << Describe(bench);
+    const nlohmann::json result = nlohmann::json::parse(bench.output);
+    std::map<std::string, std::string> calls;
+    for (const nlohmann::json& task : result["tasks"]) {
+      calls[task["task"]] =
+          std::to_string(task["calls"].get<int>()) + ", tuned: " + task["tuned"].get<std::string>();
+    }
+    return calls;
+  };
+  EXPECT_THAT(tasks("native"), ElementsAre(Pair("matmul 16x16 over 32", "1, tuned: no"),
+                                           Pair("matmul 16x32 over 24", "2, tuned: no")));
+  EXPECT_THAT(tasks("cuda:sm_90"), ElementsAre(Pair("matmul 16x16 over 32", "1, tuned: yes"),
+                                               Pair("matmul 2x16x32 over 24", "1, tuned: yes")));
 }
 
 TEST_F(CudaProgram, ShowNeedsNoGpu) {
