@@ -101,6 +101,15 @@ TEST_F(JoinProductsTest, ProductsThatTheNextOneCanTakeInStayApart) {
   EXPECT_EQ(Count(Joined({gated}), NodeKind::kMatmul), 2);
 }
 
+TEST_F(JoinProductsTest, ProductsThatAreTransposedStayApart) {
+  const auto transposed = [&](const tensor::Tensor& x) {
+    return b_.Map("transpose", {x.shape()[1], x.shape()[0]},
+                  [&](const auto& i) { return x(i[1], i[0]); });
+  };
+  EXPECT_EQ(Count(Joined({transposed(Product(x_)), transposed(Product(x_))}), NodeKind::kMatmul), 2)
+      << "the transposition can be done by the product";
+}
+
 TEST_F(JoinProductsTest, OutputsStayTensorsOfTheirOwn) {
   EXPECT_EQ(Count(Joined({Product(x_), PlusBias(Product(x_)), Read(PlusBias(Product(x_)))}),
                   NodeKind::kMatmul),

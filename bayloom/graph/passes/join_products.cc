@@ -75,14 +75,24 @@ class ProductJoiner {
       return std::nullopt;
     }
     Chain chain = {n};
-    const ValueId value = product.output();
-    const std::vector<int>& readers = consumers_[value];
-    if (readers.size() == 1 && !is_output_[value] && NodeAt(readers[0]).kind == NodeKind::kMap &&
-        NodeAt(readers[0]).group < 0 && ReadsInPlace(graph_, NodeAt(readers[0]), value)) {
-      chain.push_back(readers[0]);
+    const int reader = FusedReader(n);
+    if (reader >= 0 && ReadsInPlace(graph_, NodeAt(reader), product.output())) {
+      chain.push_back(reader);
     }
+    // What else would be fused with it could not be fused with all parts.
+    if (FusedReader(chain.back()) >= 0) return std::nullopt;
     if (!MayBePart(NodeAt(chain.back()).output())) return std::nullopt;
     return chain;
+  }
+
+  /// The node behind it that would be fused with it; -1 if there is none.
+  int FusedReader(int n) const {
+    const ValueId value = NodeAt(n).output();
+    if (is_output_[value] || consumers_[value].size() != 1) return -1;
+    const int reader = consumers_[value][0];
+    const bool is_fused = NodeAt(reader).kind == NodeKind::kMap && NodeAt(reader).group < 0 &&
+                          ReadsElementwise(graph_, NodeAt(reader), value);
+    return is_fused ? reader : -1;
   }
 
   /// Whether it multiplies floats that are computed by constants.
