@@ -27,10 +27,9 @@ class ProductJoiner {
       : graph_(graph), consumers_(graph.Consumers()), is_output_(graph.IsOutput()) {}
 
   void Run() {
-    FindParts();
     std::map<int, std::vector<Node>> joined;  // in place of the node at this position
     std::set<int> replaced;
-    for (const std::vector<Chain>& parts : alike_) {
+    for (const std::vector<Chain>& parts : FindParts()) {
       if (parts.size() < 2) continue;
       int first = parts[0].back();
       for (const Chain& part : parts) {
@@ -53,19 +52,26 @@ class ProductJoiner {
  private:
   const Node& NodeAt(int n) const { return graph_.nodes[n]; }
 
-  void FindParts() {
+  /// Chains, those together that may be parts of one.
+  std::vector<std::vector<Chain>> FindParts() const {
+    std::vector<std::vector<Chain>> groups;
+    std::map<std::vector<ValueId>, std::vector<size_t>> of_matrix;  // groups
     for (int n = 0; n < static_cast<int>(graph_.nodes.size()); ++n) {
       const std::optional<Chain> chain = ChainFrom(n);
       if (!chain) continue;
-      const auto group = std::ranges::find_if(alike_, [&](const std::vector<Chain>& others) {
-        return CounterpartsIn(others[0], *chain).has_value();
-      });
-      if (group == alike_.end()) {
-        alike_.push_back({*chain});
+      std::vector<ValueId> matrix = OperandsOf(NodeAt(n));
+      std::erase_if(matrix, [&](ValueId id) { return graph_.values[id].constant != nullptr; });
+      std::vector<size_t>& candidates = of_matrix[std::move(matrix)];
+      const auto group = std::ranges::find_if(
+          candidates, [&](size_t g) { return CounterpartsIn(groups[g][0], *chain).has_value(); });
+      if (group != candidates.end()) {
+        groups[*group].push_back(*chain);
       } else {
-        group->push_back(*chain);
+        candidates.push_back(groups.size());
+        groups.push_back({*chain});
       }
     }
+    return groups;
   }
 
   /// The chain that begins with a product that may be part of a larger one.
@@ -235,7 +241,6 @@ class ProductJoiner {
   Graph& graph_;
   const std::vector<std::vector<int>> consumers_;
   const std::vector<bool> is_output_;
-  std::vector<std::vector<Chain>> alike_;
 };
 
 }  // namespace
