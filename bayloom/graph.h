@@ -3,7 +3,7 @@
 
 #pragma once
 
-/// Module graph: oNNX import, graph passes, fusion, task extraction, executor, packaging.
+/// Module graph: ONNX import, graph passes, fusion, task extraction, executor, packaging.
 ///
 ///     const TaskGraph network = ExtractTasks(ImportOnnx("resnet18.onnx"));
 
@@ -23,6 +23,7 @@
 namespace bayloom {
 
 using graph::ExtractTasks;
+using graph::ForGpu;
 using graph::Graph;
 using graph::ImportOnnx;
 using graph::TaskGraph;

@@ -3,7 +3,7 @@
 
 #pragma once
 
-/// Module yaml: yAML and JSON values that know their place, so that errors name file, line and key.
+/// Module yaml: YAML and JSON values that know their place, so that errors name file, line and key.
 
 #include "bayloom/yaml/template/template.h"
 #include "bayloom/yaml/yaml_value.h"

@@ -90,11 +90,30 @@ TEST_F(ReverseComputeAtTest, Refuses) {
   ExpectRefused("it reduces over a loop further out", ReverseComputeAtOf(bias, loops[4]));
   ExpectRefused("reads nothing that is computed under loop",
                 ReverseComputeAtOf(bias, LoopOf("relu", 0)));
-  ExpectRefused("part of a reduction", ReverseComputeAtOf(BlockNamed("matmul"), loops[0]));
+  ExpectRefused("reads nothing that is computed under loop",
+                ReverseComputeAtOf(BlockNamed("matmul"), loops[0]));
   ExpectRefused("there is no loop", ReverseComputeAtOf(bias, -1));
   ExpectRefused("there is no block", ReverseComputeAtOf(90, loops[0]));
   Must(tensor::Vectorize(program_, loops[4]));
   ExpectRefused("is vectorized", ReverseComputeAtOf(bias, loops[4]));
+}
+
+TEST_F(ReverseComputeAtTest, MovesAReductionOfWholeRows) {
+  const auto sums = OneInput({6, 8}, [](tensor::WorkloadBuilder& b, tensor::Tensor x) {
+    const tensor::Tensor y = tensor::Map(b, "y", x, [](tensor::Expr e) { return e * 2; });
+    return b.Reduce("z", {6}, {{"j", 8}}, tensor::Reduction::kSum,
+                    [&](const auto& s, const auto& r) { return y(s[0], r[0]); });
+  });
+  Start(sums);
+  const tensor::LoopId column = LoopOf("y", 1);
+  ExpectRefused("would reduce over a loop further out",
+                ReverseComputeAtOf(BlockNamed("z"), column));
+  Must(tensor::ReverseComputeAt(program_, BlockNamed("z"), LoopOf("y", 0)));
+  EXPECT_THAT(ExtentsOf("z"), ElementsAre(6, 1, 8));
+  ExpectSameResult();
+  Start(sums);
+  Must(tensor::DecomposeReduction(program_, BlockNamed("z"), LoopOf("z", 1)));
+  ExpectRefused("part of a reduction", ReverseComputeAtOf(BlockNamed("z"), LoopOf("y", 0)));
 }
 
 TEST_F(ReverseComputeAtTest, RefusesWindowsAndParts) {

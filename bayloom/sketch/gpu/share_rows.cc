@@ -44,11 +44,21 @@ bool Reduces(const tensor::Program& program, const std::string& name) {
   return program.blocks[program.FindBlock(name)].kind == tensor::BlockKind::kReduce;
 }
 
-/// Blocks computed in loops over rows of the last of them.
+/// Blocks computed in loops over rows of one of them, the stem. Those before it are read by the
+/// chain only; it and the last one behind it, if there are such, may be read by others, too.
 struct Chain {
   tensor::Schedule schedule;
-  Names blocks;          ///< in order
-  size_t row_loops = 0;  ///< of the last block, around all of them
+  Names before;  ///< in order
+  std::string stem;
+  Names behind;          ///< in order
+  size_t row_loops = 0;  ///< of the stem, around all of them
+
+  Names Blocks() const {
+    Names all = before;
+    all.push_back(stem);
+    all.insert(all.end(), behind.begin(), behind.end());
+    return all;
+  }
 };
 
 bool IsReadBy(const tensor::Program& program, const std::string& name, const Names& readers) {
@@ -61,7 +71,9 @@ bool IsReadBy(const tensor::Program& program, const std::string& name, const Nam
 
 /// What only the chain reads, and is then computed as often as before, joins it.
 Status Join(Chain& chain, const std::string& name, tensor::LoopVar row) {
-  if (!IsReadBy(chain.schedule.program(), name, chain.blocks)) return Error{"others read it, too"};
+  if (!IsReadBy(chain.schedule.program(), name, chain.Blocks())) {
+    return Error{"others read it, too"};
+  }
   tensor::Schedule schedule = chain.schedule;
   Result<tensor::BlockVar> block = schedule.GetBlock(name);
   if (!block) return block.error();
@@ -71,32 +83,85 @@ Status Join(Chain& chain, const std::string& name, tensor::LoopVar row) {
     return Error{"rows share it"};
   }
   chain.schedule = std::move(schedule);
-  chain.blocks.insert(chain.blocks.begin(), name);
+  chain.before.insert(chain.before.begin(), name);
   return Ok();
 }
 
-/// With the shortest rows for which there is a chain with a reduction; `candidates`: blocks before.
+/// What reads a row of the stem, and is then computed as often as before, joins it.
+Status Follow(Chain& chain, const std::string& name, tensor::LoopVar row) {
+  Result<tensor::BlockVar> block = chain.schedule.GetBlock(name);
+  if (!block) return block.error();
+  const int64_t iterations = Iterations(chain.schedule.program(), chain.schedule.Get(*block));
+  if (Status s = chain.schedule.ReverseComputeAt(*block, row); !s) return s;
+  if (Iterations(chain.schedule.program(), chain.schedule.Get(*block)) != iterations) {
+    return Error{"rows share it"};
+  }
+  chain.behind.push_back(name);
+  return Ok();
+}
+
+size_t RowsOf(const tensor::Program& program, const std::string& name) {
+  return static_cast<size_t>(std::ranges::count(program.blocks[program.FindBlock(name)].iters,
+                                                tensor::IterKind::kSpatial, &tensor::Iter::kind));
+}
+
+/// The chain of that many loops over rows; `candidates`: blocks before the stem, `behind`: those
+/// behind it that shall join it, too. Without a reduction there is none.
+Result<Chain> ChainAround(const tensor::Schedule& schedule, const std::string& stem,
+                          size_t row_loops, std::span<const std::string> candidates,
+                          const Names& behind) {
+  Chain chain{schedule, {}, stem, {}, row_loops};
+  Result<tensor::BlockVar> block = chain.schedule.GetBlock(stem);
+  if (!block) return block.error();
+  Result<Loops> loops = chain.schedule.GetLoops(*block);
+  if (!loops) return loops.error();
+  const tensor::LoopVar row = (*loops)[row_loops - 1];
+  for (const std::string& name : behind) {
+    if (Status s = Follow(chain, name, row); !s) return s.error();
+  }
+  for (auto name = candidates.rbegin(); name != candidates.rend(); ++name) {
+    if (IsFree(chain.schedule.program(), *name)) (void)Join(chain, *name, row);
+  }
+  const Names blocks = chain.Blocks();
+  const bool reduces = std::ranges::any_of(
+      blocks, [&](const std::string& name) { return Reduces(chain.schedule.program(), name); });
+  if (blocks.size() == 1 || !reduces) return Error{"no chain"};
+  return chain;
+}
+
+/// With the shortest rows for which there is a chain that ends with this block; `candidates`:
+/// blocks before.
 std::optional<Chain> ChainInto(const tensor::Schedule& schedule, const std::string& last,
                                std::span<const std::string> candidates) {
+  for (size_t row_loops = RowsOf(schedule.program(), last); row_loops > 0; --row_loops) {
+    Result<Chain> chain = ChainAround(schedule, last, row_loops, candidates, {});
+    if (chain) return *std::move(chain);
+  }
+  return std::nullopt;
+}
+
+/// Where what the chain into `last` reads is read by others, too, such as exponentials that are
+/// summed up and multiplied: the chain around that.
+std::optional<Chain> ChainAroundWhatOthersRead(const tensor::Schedule& schedule,
+                                               const std::string& last, const Names& before,
+                                               std::span<const std::string> candidates) {
+  Names behind = before;
+  behind.push_back(last);
   const tensor::Program& program = schedule.program();
-  const auto rows =
-      static_cast<size_t>(std::ranges::count(program.blocks[program.FindBlock(last)].iters,
-                                             tensor::IterKind::kSpatial, &tensor::Iter::kind));
-  for (size_t row_loops = rows; row_loops > 0; --row_loops) {
-    Chain chain{schedule, {last}, row_loops};
-    Result<tensor::BlockVar> block = chain.schedule.GetBlock(last);
-    if (!block) return std::nullopt;
-    Result<Loops> loops = chain.schedule.GetLoops(*block);
-    if (!loops) return std::nullopt;
-    for (auto name = candidates.rbegin(); name != candidates.rend(); ++name) {
-      if (IsFree(chain.schedule.program(), *name)) {
-        (void)Join(chain, *name, (*loops)[row_loops - 1]);
-      }
+  for (size_t stem = candidates.size(); stem-- > 0;) {
+    const std::string& name = candidates[stem];
+    if (std::ranges::count(behind, name) > 0 || !IsFree(program, name)) continue;
+    const tensor::BufferId output = program.blocks[program.FindBlock(name)].output;
+    const bool is_read =
+        std::ranges::any_of(program.ReadersOf(output), [&](tensor::BlockId reader) {
+          return std::ranges::count(behind, program.blocks[reader].name) > 0;
+        });
+    if (!is_read || Reduces(program, name) || RowsOf(program, name) < 2) continue;
+    for (size_t row_loops = std::min(RowsOf(program, last), RowsOf(program, name) - 1);
+         row_loops > 0; --row_loops) {
+      Result<Chain> chain = ChainAround(schedule, name, row_loops, candidates.first(stem), behind);
+      if (chain) return *std::move(chain);
     }
-    const bool reduces = std::ranges::any_of(chain.blocks, [&](const std::string& name) {
-      return Reduces(chain.schedule.program(), name);
-    });
-    if (chain.blocks.size() > 1 && reduces) return chain;
   }
   return std::nullopt;
 }
@@ -109,12 +174,14 @@ class RowSharer {
     const std::vector<double> uniform(kThreads.size(), 1.0 / static_cast<double>(kThreads.size()));
     Result<tensor::ValueVar> threads = schedule_.SampleCategorical(kThreads, uniform);
     if (!threads) return threads.error();
-    for (const std::string& name : chain_.blocks) {
+    // The stem last: its loops over rows are one then.
+    Names order = chain_.before;
+    order.insert(order.end(), chain_.behind.begin(), chain_.behind.end());
+    order.push_back(chain_.stem);
+    for (const std::string& name : order) {
       Result<tensor::BlockVar> block = schedule_.GetBlock(name);
       if (!block) return block.error();
-      if (Status s = ShareBlock(*block, name == chain_.blocks.back(), *threads); !s) {
-        return s.error();
-      }
+      if (Status s = ShareBlock(name, *block, *threads); !s) return s.error();
     }
     return std::move(schedule_);
   }
@@ -123,19 +190,21 @@ class RowSharer {
   int64_t shared_bytes() const { return shared_bytes_; }
 
  private:
-  Status ShareBlock(tensor::BlockVar block, bool is_last, tensor::ValueVar threads) {
+  Status ShareBlock(const std::string& name, tensor::BlockVar block, tensor::ValueVar threads) {
+    const bool is_stem = name == chain_.stem;
     Result<Loops> loops = schedule_.GetLoops(block);
     if (!loops) return loops.error();
     const auto inside = loops->begin() + static_cast<int64_t>(chain_.row_loops);
     const Loops rows(loops->begin(), inside), own(inside, loops->end());
     if (own.empty()) return Error{"rows of one element"};
-    Result<int64_t> elements = ShareLoops(block, own, is_last, threads);
+    Result<int64_t> elements = ShareLoops(block, own, is_stem, threads);
     if (!elements) return elements.error();
-    if (is_last) {
+    if (is_stem) {
       Result<tensor::LoopVar> blocks = FuseAll(schedule_, rows);
       return blocks ? schedule_.Bind(*blocks, tensor::LoopKind::kBlockX) : Status(blocks.error());
     }
     const tensor::Program& program = schedule_.program();
+    if (!IsReadBy(program, name, chain_.Blocks())) return Ok();
     const tensor::BufferId output = program.blocks[schedule_.Get(block)].output;
     shared_bytes_ += *elements * tensor::ByteSize(program.buffers[output].dtype);
     return schedule_.SetScope(block, tensor::StorageScope::kShared);
@@ -143,7 +212,7 @@ class RowSharer {
 
   /// All threads share one sum; of several, as of parts of rows, each thread has some. Returns how
   /// many elements of a row there are.
-  Result<int64_t> ShareLoops(tensor::BlockVar block, const Loops& own, bool is_last,
+  Result<int64_t> ShareLoops(tensor::BlockVar block, const Loops& own, bool is_stem,
                              tensor::ValueVar threads) {
     Loops elements, reductions;
     for (const tensor::LoopVar loop : own) {
@@ -159,7 +228,7 @@ class RowSharer {
     Result<tensor::LoopVar> all = FuseAll(schedule_, is_one_sum ? reductions : elements);
     if (!all) return all.error();
     tensor::LoopVar shared = *all;
-    if (is_last && reductions.empty() && Extent(schedule_, {own.back()}) % kWidth == 0) {
+    if (is_stem && reductions.empty() && Extent(schedule_, {own.back()}) % kWidth == 0) {
       Result<Loops> parts = schedule_.Split(*all, std::vector<int64_t>{-1, kWidth});
       if (!parts) return parts.error();
       shared = parts->front();
@@ -198,8 +267,11 @@ void ShareRows(GpuSketch& sketch, const target::GpuLimits& limits) {
   }
   for (size_t last = names.size(); last-- > 0;) {
     if (!IsFree(sketch.schedule.program(), names[last])) continue;
-    std::optional<Chain> chain =
-        ChainInto(sketch.schedule, names[last], std::span(names).first(last));
+    const std::span<const std::string> candidates = std::span(names).first(last);
+    std::optional<Chain> chain = ChainInto(sketch.schedule, names[last], candidates);
+    std::optional<Chain> larger = ChainAroundWhatOthersRead(
+        sketch.schedule, names[last], chain ? chain->before : Names(), candidates);
+    if (larger) chain = std::move(larger);
     if (!chain) continue;
     RowSharer sharer(*std::move(chain));
     Result<tensor::Schedule> shared = sharer.Share();

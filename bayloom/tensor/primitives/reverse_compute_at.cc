@@ -186,10 +186,11 @@ Result<Placement> PlanReverseComputeAt(const Program& program, BlockId id, LoopI
   if (Status s = CheckLoop(program, loop); !s) return s.error();
   if (Status s = CheckMayContainLoops(program, NodeRef::Loop(loop)); !s) return s.error();
   const Block& block = program.blocks[id];
-  if (block.kind != BlockKind::kPlain) {
+  if (block.kind != BlockKind::kPlain && block.kind != BlockKind::kReduce) {
     return Error{
-        fmt::format("{} is part of a reduction: only elementwise blocks can be moved "
-                    "under a loop of their producer",
+        fmt::format("{} is part of a reduction: only elementwise blocks and whole reductions can "
+                    "be moved under "
+                    "a loop of their producer",
                     block.name)};
   }
   if (Status s = CheckNoLayouts(program, id); !s) return s.error();
@@ -201,6 +202,10 @@ Result<Placement> PlanReverseComputeAt(const Program& program, BlockId id, LoopI
   const DigitMask outer = DigitsAround(program, NodeRef::Loop(loop));
   const Result<Leader> leader = FindLeader(program, block, loop, outer);
   if (!leader) return leader.error();
+  const bool is_padded = program.blocks[leader->block].annotations.contains(kPaddedProduct);
+  if (block.kind == BlockKind::kReduce && is_padded) {
+    return Error{fmt::format("{} would reduce what is computed as padding, too", block.name)};
+  }
 
   Placement placement{*place, {}};
   for (const Iter& iter : block.iters) {
@@ -208,7 +213,12 @@ Result<Placement> PlanReverseComputeAt(const Program& program, BlockId id, LoopI
   }
   for (size_t d = 0; d < leader->index.size(); ++d) {
     const int iter = leader->consumer_iter[d];
-    if (iter >= 0) placement.iters[iter] = FollowIndex(program, leader->index[d], outer);
+    if (iter < 0) continue;
+    placement.iters[iter] = FollowIndex(program, leader->index[d], outer);
+    if (block.iters[iter].kind == IterKind::kReduction &&
+        !placement.iters[iter].base.terms.empty()) {
+      return Error{fmt::format("{} would reduce over a loop further out", block.name)};
+    }
   }
   const std::vector<Span> spans = SpansOf(placement);
   for (BufferId buffer : BuffersReadBy(block)) {
