@@ -90,7 +90,11 @@ FiberBlock::FiberBlock(int threads, StandInOptions options)
   if (options.order == StandInOptions::Order::kBackward) std::ranges::reverse(turns_);
 }
 
-FiberBlock::~FiberBlock() { munmap(stacks_, kStackBytes * threads_.size()); }
+FiberBlock::~FiberBlock() {
+  // Whatever is mapped there next has nothing of fibers that were left where they were.
+  __asan_unpoison_memory_region(stacks_, kStackBytes * threads_.size());
+  munmap(stacks_, kStackBytes * threads_.size());
+}
 
 std::optional<std::string> FiberBlock::Run(StandInKernel kernel, void* const* pointers,
                                            void* shared, int64_t block, RaceChecker& checker) {
@@ -108,7 +112,7 @@ void FiberBlock::Start(StandInKernel kernel, void* const* pointers, void* shared
   block_ = block;
   epoch_ = 0;
   fault_.reset();
-  // Fibers that were left where they were, here or in another block at this place, are forgotten.
+  // Fibers that were left where they were are forgotten.
   __asan_unpoison_memory_region(stacks_, kStackBytes * threads_.size());
   for (size_t i = 0; i < threads_.size(); ++i) {
     Thread& thread = threads_[i];
