@@ -17,7 +17,7 @@ fail() {
 options=(--out "$out" --program "$program" --target cuda:sm_90 --families "softmax"
   --pool "--tasks-per-family 1 --programs-per-task 4" --operators "matmul:16,16,16 matmul:8,24,40"
   --figures "matmul:17,16,16")
-record() { "$script" "${options[@]}" --time 14s "$@"; }
+record() { "$script" "${options[@]}" --time 18s "$@"; }
 trials() { zcat "$out"/*.jsonl.gz | grep -c '"trial"'; }
 
 record >"$out/first.txt"

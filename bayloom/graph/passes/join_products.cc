@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
-#include <cstring>
+#include <iterator>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "bayloom/codegen/abi.h"
 #include "bayloom/graph/internal/passes/rewriting.h"

@@ -258,6 +258,16 @@ class RowSharer {
   int64_t shared_bytes_ = 0;
 };
 
+/// False, and the sketch stays as it is, where the chain cannot be shared or a row's intermediates
+/// do not fit into shared memory.
+bool Apply(GpuSketch& sketch, Chain chain, const target::GpuLimits& limits) {
+  RowSharer sharer(std::move(chain));
+  Result<tensor::Schedule> shared = sharer.Share();
+  if (!shared || sharer.shared_bytes() > limits.max_shared_bytes) return false;
+  sketch.schedule = *std::move(shared);
+  return true;
+}
+
 }  // namespace
 
 void ShareRows(GpuSketch& sketch, const target::GpuLimits& limits) {
@@ -271,13 +281,8 @@ void ShareRows(GpuSketch& sketch, const target::GpuLimits& limits) {
     std::optional<Chain> chain = ChainInto(sketch.schedule, names[last], candidates);
     std::optional<Chain> larger = ChainAroundWhatOthersRead(
         sketch.schedule, names[last], chain ? chain->before : Names(), candidates);
-    if (larger) chain = std::move(larger);
-    if (!chain) continue;
-    RowSharer sharer(*std::move(chain));
-    Result<tensor::Schedule> shared = sharer.Share();
-    if (shared && sharer.shared_bytes() <= limits.max_shared_bytes) {
-      sketch.schedule = *std::move(shared);
-    }
+    const bool is_applied = larger && Apply(sketch, *std::move(larger), limits);
+    if (!is_applied && chain) Apply(sketch, *std::move(chain), limits);
   }
 }
 

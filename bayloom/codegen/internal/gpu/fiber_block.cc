@@ -91,7 +91,7 @@ FiberBlock::FiberBlock(int threads, StandInOptions options)
 }
 
 FiberBlock::~FiberBlock() {
-  // Whatever is mapped there next has nothing of fibers that were left where they were.
+  // What is mapped there next has nothing of fibers that were left where they were.
   __asan_unpoison_memory_region(stacks_, kStackBytes * threads_.size());
   munmap(stacks_, kStackBytes * threads_.size());
 }
