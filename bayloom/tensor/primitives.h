@@ -105,7 +105,7 @@ Status ReverseComputeInline(Program& program, BlockId block);
 Status ComputeAt(Program& program, BlockId block, LoopId loop);
 /// Moves an elementwise consumer, or a reduction of what it reads element by element, under `loop`
 /// of its producer: its nest is regenerated to cover just the region the producer completes per
-/// iteration of `loop`, which a reduction has to need no more than, one loop per iterator. All
+/// iteration of `loop`, one loop per iterator. A reduction must find all that it reduces there. All
 /// blocks the consumer reads and that are written in the program must be complete there; a padded
 /// product (PadProduct) may complete more than the consumer has, which is then guarded; the
 /// loops of a reduction that the block consumes must be below `loop`. A block only moves inwards:

@@ -24,8 +24,8 @@ class JoinProductsTest : public ::testing::Test {
     return Multiply(b_, x, Random({x.shape()[1], columns}));
   }
 
-  tensor::Tensor PlusBias(const tensor::Tensor& x) { return PlusBias(x, Random({x.shape()[1]})); }
-  tensor::Tensor PlusBias(const tensor::Tensor& x, const tensor::Tensor& bias) {
+  tensor::Tensor PlusBias(const tensor::Tensor& x) {
+    const tensor::Tensor bias = Random({x.shape()[1]});
     return b_.Map("add", x.shape(), [&](const auto& i) { return x.At(i) + bias(i[1]); });
   }
 

@@ -128,7 +128,7 @@ class ProductJoiner {
     Counterparts counterparts;
     for (size_t i = 0; i < first.size(); ++i) {
       const Node &a = NodeAt(first[i]), &b = NodeAt(other[i]);
-      if (!HaveSameShape(a, b) || !AddConstants(a, b, counterparts)) return std::nullopt;
+      if (!RunAlike(graph_, a, b) || !AddConstants(a, b, counterparts)) return std::nullopt;
       const tensor::Expr renamed =
           RewriteLoads(a.stage.value, [&](const tensor::Expr& load) -> std::optional<tensor::Expr> {
             const auto found = counterparts.find(load->index);
@@ -139,15 +139,6 @@ class ProductJoiner {
       counterparts[a.output()] = b.output();
     }
     return counterparts;
-  }
-
-  bool HaveSameShape(const Node& a, const Node& b) const {
-    const auto same = [](const tensor::Iter& i, const tensor::Iter& j) {
-      return i.extent == j.extent && i.kind == j.kind;
-    };
-    return a.stage.reduction == b.stage.reduction &&
-           graph_.values[a.output()].dtype == graph_.values[b.output()].dtype &&
-           std::ranges::equal(a.stage.iters, b.stage.iters, same);
   }
 
   /// Constants that both read in the same place stand for each other. False if they cannot.

@@ -57,14 +57,7 @@ bool IsWorthSharing(const Graph& graph, const Node& node) {
 
 /// Whether nodes of one kind that read the same values compute the same.
 bool AreEqual(const Graph& graph, const Node& a, const Node& b) {
-  const Value& x = graph.values[a.output()];
-  const Value& y = graph.values[b.output()];
-  const auto same = [](const tensor::Iter& i, const tensor::Iter& j) {
-    return i.extent == j.extent && i.kind == j.kind;
-  };
-  return x.dtype == y.dtype && x.shape == y.shape &&
-         std::ranges::equal(a.stage.iters, b.stage.iters, same) &&
-         tensor::StructurallyEqual(a.stage.value, b.stage.value);
+  return RunAlike(graph, a, b) && tensor::StructurallyEqual(a.stage.value, b.stage.value);
 }
 
 class CopyRemover {

@@ -187,11 +187,10 @@ Result<Placement> PlanReverseComputeAt(const Program& program, BlockId id, LoopI
   if (Status s = CheckMayContainLoops(program, NodeRef::Loop(loop)); !s) return s.error();
   const Block& block = program.blocks[id];
   if (block.kind != BlockKind::kPlain && block.kind != BlockKind::kReduce) {
-    return Error{
-        fmt::format("{} is part of a reduction: only elementwise blocks and whole reductions can "
-                    "be moved under "
-                    "a loop of their producer",
-                    block.name)};
+    return Error{fmt::format(
+        "{} is part of a reduction: only elementwise blocks and whole reductions can be "
+        "moved under a loop of their producer",
+        block.name)};
   }
   if (Status s = CheckNoLayouts(program, id); !s) return s.error();
   if (Result<std::vector<int>> iters = IterOfDimension(program, block); !iters) {

@@ -89,6 +89,15 @@ bool ReadsInPlace(const Graph& graph, const Node& node, ValueId value) {
   return true;
 }
 
+bool RunAlike(const Graph& graph, const Node& a, const Node& b) {
+  const Value &x = graph.values[a.output()], &y = graph.values[b.output()];
+  const auto same = [](const tensor::Iter& i, const tensor::Iter& j) {
+    return i.extent == j.extent && i.kind == j.kind;
+  };
+  return x.dtype == y.dtype && x.shape == y.shape && a.stage.reduction == b.stage.reduction &&
+         std::ranges::equal(a.stage.iters, b.stage.iters, same);
+}
+
 bool IsAnchor(const Node& node) {
   return node.kind == NodeKind::kWindow || node.kind == NodeKind::kMatmul;
 }

@@ -34,6 +34,9 @@ bool ReadsElementwise(const Graph& graph, const Node& node, ValueId value);
 /// they run over the same extent.
 bool ReadsInPlace(const Graph& graph, const Node& node, ValueId value);
 
+/// Whether both run over the same extents, reduce alike, and write tensors of one type and shape.
+bool RunAlike(const Graph& graph, const Node& a, const Node& b);
+
 bool IsAnchor(const Node& node);
 /// A node that only moves elements, each index affine: slices, transpositions.
 bool IsMove(const Node& node);
