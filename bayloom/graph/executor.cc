@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "bayloom/base/thread_pool.h"
 #include "bayloom/codegen/abi.h"
@@ -63,6 +64,7 @@ struct Executor::Impl {
   NetworkPlan plan;
 
   virtual ~Impl() = default;
+  virtual void Use(int task, int program) = 0;
   /// Adds the seconds of each call to `seconds` unless that is null.
   virtual void Run(std::vector<const void*> inputs, const std::vector<void*>& outputs,
                    std::vector<double>* seconds) = 0;
@@ -75,6 +77,8 @@ namespace {
 /// In memory of this process, on its processors.
 struct OnProcessor final : Executor::Impl {
   std::vector<codegen::LoadedKernel> kernels;
+  std::vector<int> first_kernels;  ///< by task; those of its programs follow each other
+  std::vector<int> used;           ///< by task: which of its programs
   int threads = 1;
   std::vector<int64_t> workspace_offsets;  ///< by call
   codegen::AlignedMemory arena, workspace, constants;
@@ -82,15 +86,19 @@ struct OnProcessor final : Executor::Impl {
   /// Of a round's calls; kept from one to the next.
   std::array<std::vector<void*>, BAYLOOM_MAX_LOOPS> call_parameters;
 
-  OnProcessor(NetworkPlan planned, const std::vector<codegen::KernelObject>& objects, int cores)
-      : Impl(std::move(planned)), threads(cores) {
+  /// `programs`: how many each task has; their objects follow each other.
+  OnProcessor(NetworkPlan planned, const std::vector<codegen::KernelObject>& objects,
+              const std::vector<int>& programs, int cores)
+      : Impl(std::move(planned)), used(programs.size()), threads(cores) {
+    for (int next = 0; const int count : programs)
+      first_kernels.push_back(std::exchange(next, next + count));
     for (const codegen::KernelObject& object : objects) {
       Result<codegen::LoadedKernel> kernel = codegen::LoadedKernel::Load(object);
       if (!kernel) throw InputError("cannot load compiled code: " + kernel.error().message);
       kernels.push_back(*std::move(kernel));
     }
     arena = codegen::AllocateAligned(plan.arena_bytes);
-    workspace = codegen::AllocateAligned(PlaceWorkspaces(objects));
+    workspace = codegen::AllocateAligned(PlaceWorkspaces(objects, programs));
     constants = codegen::AllocateAligned(static_cast<int64_t>(plan.constants.size()));
     Copy(constants.get(), plan.constants.data(), static_cast<int64_t>(plan.constants.size()));
     plan.constants = {};
@@ -100,14 +108,20 @@ struct OnProcessor final : Executor::Impl {
   }
 
   /// Calls of one round get workspaces beside each other; the bytes that the largest round needs.
-  int64_t PlaceWorkspaces(const std::vector<codegen::KernelObject>& objects) {
+  int64_t PlaceWorkspaces(const std::vector<codegen::KernelObject>& objects,
+                          const std::vector<int>& programs) {
     workspace_offsets.resize(plan.calls.size());
     int64_t most = 0;
     for (const std::vector<int>& round : plan.rounds) {
       int64_t bytes = 0;
       for (int call : round) {
         workspace_offsets[call] = bytes;
-        bytes += codegen::AlignUp(objects[plan.calls[call].task].WorkspaceBytes(threads));
+        const int task = plan.calls[call].task;
+        int64_t own = 0;
+        for (int k = 0; k < programs[task]; ++k) {
+          own = std::max(own, objects[first_kernels[task] + k].WorkspaceBytes(threads));
+        }
+        bytes += codegen::AlignUp(own);
       }
       most = std::max(most, bytes);
     }
@@ -128,6 +142,13 @@ struct OnProcessor final : Executor::Impl {
         break;
     }
     return static_cast<char*>(constants.get()) + storage.position;
+  }
+
+  void Use(int task, int program) override { used[task] = program; }
+
+  const PlannedCall& CallOf(int position) const {
+    const int program = used[plan.calls[position].task];
+    return program == 0 ? plan.calls[position] : plan.alternatives[position][program - 1];
   }
 
   void RunRound(const std::vector<int>& round, const std::vector<const void*>& inputs,
@@ -159,8 +180,8 @@ void OnProcessor::RunRound(const std::vector<int>& round, const std::vector<cons
                            const std::vector<void*>& outputs, std::vector<double>* seconds) {
   std::array<bayloom_kernel_call, BAYLOOM_MAX_LOOPS> together{};
   for (size_t i = 0; i < round.size(); ++i) {
-    const PlannedCall& call = plan.calls[round[i]];
-    const codegen::LoadedKernel& kernel = kernels[call.task];
+    const PlannedCall& call = CallOf(round[i]);
+    const codegen::LoadedKernel& kernel = kernels[first_kernels[call.task] + used[call.task]];
     std::vector<void*>& parameters = call_parameters[i];
     parameters.clear();
     for (const Storage& s : call.arguments) parameters.push_back(Resolve(s, inputs, outputs));
@@ -187,6 +208,8 @@ struct OnGpu final : Executor::Impl {
     plan.constants = {};
   }
 
+  void Use(int, int) override {}
+
   void Run(std::vector<const void*> inputs, const std::vector<void*>& outputs,
            std::vector<double>* seconds) override {
     network.Run(inputs, outputs, seconds);
@@ -203,8 +226,22 @@ Executor::Executor(const TaskGraph& network, const std::vector<const tensor::Pro
   if (target.kind() == target::TargetKind::kNvidiaGpu) {
     impl_ = std::make_unique<OnGpu>(std::move(plan), objects, target);
   } else {
-    impl_ = std::make_unique<OnProcessor>(std::move(plan), objects, target.cores);
+    const std::vector<int> one_each(programs.size(), 1);
+    impl_ = std::make_unique<OnProcessor>(std::move(plan), objects, one_each, target.cores);
   }
+}
+
+Executor::Executor(const TaskGraph& network,
+                   const std::vector<std::vector<const tensor::Program*>>& programs,
+                   const target::Target& target) {
+  std::vector<const tensor::Program*> all;
+  std::vector<int> counts;
+  for (const std::vector<const tensor::Program*>& of_task : programs) {
+    all.insert(all.end(), of_task.begin(), of_task.end());
+    counts.push_back(static_cast<int>(of_task.size()));
+  }
+  impl_ = std::make_unique<OnProcessor>(PlanWithAlternatives(network, programs, target),
+                                        CompilePrograms(all, target), counts, target.cores);
 }
 Executor::~Executor() = default;
 Executor::Executor(Executor&&) noexcept = default;
@@ -218,6 +255,8 @@ void Executor::RunTimed(const std::vector<const void*>& inputs, const std::vecto
   seconds.resize(impl_->plan.calls.size());
   impl_->Run(inputs, outputs, &seconds);
 }
+
+void Executor::Use(int task, int program) { impl_->Use(task, program); }
 
 const NetworkPlan& Executor::plan() const { return impl_->plan; }
 

@@ -34,8 +34,16 @@ class Executor {
   /// there is no GPU that can run the network or it has not the memory.
   Executor(const TaskGraph& network, const std::vector<const tensor::Program*>& programs,
            const target::Target& target, Branches branches = Branches::kInTurn);
+  /// Several programs for each task, one at least, for processors only. A run uses the first of
+  /// each, or the one that Use names.
+  Executor(const TaskGraph& network,
+           const std::vector<std::vector<const tensor::Program*>>& programs,
+           const target::Target& target);
   ~Executor();
   Executor(Executor&&) noexcept;
+
+  /// From now on the task is run by this one of its programs.
+  void Use(int task, int program);
 
   /// Row-major tensors, in the order and of the sizes of the graph's inputs and outputs. Buffers
   /// that are not aligned to 64 bytes are copied. Throws SystemError if a GPU fails.

@@ -31,11 +31,20 @@ class Planner {
   Planner(const TaskGraph& network, const std::vector<const tensor::Program*>& programs)
       : network_(network), graph_(network.graph), programs_(programs) {}
 
-  NetworkPlan Plan(const target::Target& target, Branches branches) {
+  /// `further`: by task, programs besides.
+  NetworkPlan Plan(const target::Target& target, Branches branches,
+                   const std::vector<std::vector<const tensor::Program*>>& further = {}) {
     plan_.rounds = RoundsOn(target, branches);
     PlaceCallersBuffers();
     PlaceIntermediates();
-    for (const TaskCall& call : network_.calls) PlanCall(call);
+    for (const TaskCall& call : network_.calls) {
+      plan_.calls.push_back(PlanCall(call, *programs_[call.task]));
+      if (further.empty()) continue;
+      std::vector<PlannedCall>& others = plan_.alternatives.emplace_back();
+      for (const tensor::Program* program : further[call.task]) {
+        others.push_back(PlanCall(call, *program));
+      }
+    }
     for (size_t i = 0; i < graph_.outputs.size(); ++i) PlanOutput(static_cast<int>(i));
     return std::move(plan_);
   }
@@ -118,8 +127,7 @@ class Planner {
     }
   }
 
-  void PlanCall(const TaskCall& call) {
-    const tensor::Program& program = *programs_[call.task];
+  PlannedCall PlanCall(const TaskCall& call, const tensor::Program& program) {
     const std::vector<tensor::BufferId> parameters = program.Parameters();
     PlannedCall planned{call.task, {}};
     for (size_t i = 0; i < parameters.size(); ++i) {
@@ -130,7 +138,7 @@ class Planner {
       }
       planned.arguments.push_back(PlaceOf(call.parameters[i]));
     }
-    plan_.calls.push_back(std::move(planned));
+    return planned;
   }
 
   /// Of a value that is no constant.
@@ -198,6 +206,18 @@ NetworkPlan PlanNetwork(const TaskGraph& network,
                         const std::vector<const tensor::Program*>& programs,
                         const target::Target& target, Branches branches) {
   return Planner(network, programs).Plan(target, branches);
+}
+
+NetworkPlan PlanWithAlternatives(const TaskGraph& network,
+                                 const std::vector<std::vector<const tensor::Program*>>& programs,
+                                 const target::Target& target) {
+  std::vector<const tensor::Program*> first;
+  std::vector<std::vector<const tensor::Program*>> further;
+  for (const std::vector<const tensor::Program*>& of_task : programs) {
+    first.push_back(of_task.front());
+    further.emplace_back(of_task.begin() + 1, of_task.end());
+  }
+  return Planner(network, first).Plan(target, Branches::kInTurn, further);
 }
 
 }  // namespace bayloom::graph

@@ -54,6 +54,9 @@ struct PlannedCopy {
 /// executor and by ahead-of-time packages.
 struct NetworkPlan {
   std::vector<PlannedCall> calls;  ///< parallel to the network's
+  /// The same calls of the further programs that their tasks have, where there are any
+  /// (PlanWithAlternatives): first by call, then by program.
+  std::vector<std::vector<PlannedCall>> alternatives;
   /// Positions in `calls`, in the order in which they run. Those of one round may run at the same
   /// time.
   std::vector<std::vector<int>> rounds;
@@ -72,5 +75,12 @@ struct NetworkPlan {
 NetworkPlan PlanNetwork(const TaskGraph& network,
                         const std::vector<const tensor::Program*>& programs,
                         const target::Target& target, Branches branches);
+
+/// The same for one of several programs of each task, any of which a run may use, with calls in
+/// turn. `programs`: at least one for each task; the first are those of NetworkPlan::calls.
+/// Constants that several programs read in the same order are there once.
+NetworkPlan PlanWithAlternatives(const TaskGraph& network,
+                                 const std::vector<std::vector<const tensor::Program*>>& programs,
+                                 const target::Target& target);
 
 }  // namespace bayloom::graph

@@ -3,6 +3,7 @@
 
 #include "bayloom/measure/measure_machine.h"
 
+#include <fmt/format.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -17,6 +18,7 @@
 #include <utility>
 
 #include "bayloom/base/clock.h"
+#include "bayloom/codegen/cpu_features.h"
 #include "bayloom/codegen/gpu/gpu_description.h"
 #include "bayloom/codegen/jit.h"
 #include "bayloom/codegen/probe.h"
@@ -395,9 +397,17 @@ class MachineMeasurement {
   int64_t largest_cache_ = 0;
 };
 
+/// Fails where the target's code cannot run here.
+Status CheckRunsHere(const target::Target& target) {
+  const std::optional<std::string> missing = codegen::MissingFeature(target);
+  if (!missing) return Ok();
+  return Error{fmt::format("{} is not this machine, which has no {}", target.name, *missing)};
+}
+
 }  // namespace
 
 Result<MeasuredMachine> MeasureMachine(const target::Target& target) {
+  if (const Status here = CheckRunsHere(target); !here) return here.error();
   std::vector<LoadedProbe> probes;
   for (codegen::Probe probe : {codegen::Probe::kMultiplyAdd, codegen::Probe::kMultiplyAddChain,
                                codegen::Probe::kDivision, codegen::Probe::kRead}) {
@@ -418,6 +428,7 @@ Result<DotPeaks> MeasureDotPeaks(const target::Target& target, const WorkloadDem
     if (!machine) return machine.error();
     return NominalDotPeaks(target, machine->model, demand);
   }
+  if (const Status here = CheckRunsHere(target); !here) return here.error();
   DotPeaks peaks;
   for (const auto& [types, flops] : demand.dot_flops) {
     const auto method =

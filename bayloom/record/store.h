@@ -98,9 +98,9 @@ class Store {
   /// comparison (LastComparison), its candidates have the median of their repeats for a value, and
   /// the named value "repeats" says of how many. The medians are divided by the least ratio of one
   /// to its trial's value: so much slower the machine is taken to have been by then, for the rest
-  /// is luck of the trials. The candidates and all trials made since are ordered by value, and come
-  /// before those that were not thought worth repeating. A candidate with a repeat that failed is
-  /// left out.
+  /// is luck of the trials. Where the repeats say which candidate was "chosen", no other one counts
+  /// as faster. The candidates and all trials made since are ordered by value, and come before those
+  /// that were not thought worth repeating. A candidate with a repeat that failed is left out.
   std::vector<StoredTrial> BestOf(TaskId task, TargetId target, int count);
   int64_t CountTrials(RunId run);
 

@@ -153,7 +153,17 @@ std::vector<StoredTrial> Store::Compared(std::span<const Repeat> comparison) {
     slowdown = std::min(slowdown, median / trial.outcome.value);
     trial.outcome.value = median;
     trial.outcome.Set("repeats", static_cast<double>(repeats.size()));
+    if (repeats.front()->outcome.Get("chosen", 0) > 0) trial.outcome.Set("chosen", 1);
   }
+  const auto chosen = std::ranges::find_if(trials, [](const StoredTrial& trial) {
+    return trial.outcome.ok() && trial.outcome.Get("chosen", 0) > 0;
+  });
+  for (StoredTrial& trial : trials) {
+    if (chosen != trials.end() && trial.outcome.ok()) {
+      trial.outcome.value = std::max(trial.outcome.value, chosen->outcome.value);
+    }
+  }
+  if (chosen != trials.end()) std::rotate(trials.begin(), chosen, chosen + 1);
   for (StoredTrial& trial : trials) trial.outcome.value /= slowdown;
   return trials;
 }

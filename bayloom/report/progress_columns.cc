@@ -51,7 +51,8 @@ ProgressOptions TuningProgress() {
          return text.empty() ? FormatSeconds(status.tasks[status.task].best()) : text;
        }},
       {"all tasks", 9, [](const run::RunStatus& status, const trial::Outcome*) {
-         return FormatSeconds(scheduling::CostOfTheWhole(status.tasks));
+         const bool is_estimated = scheduling::CountEstimated(status.tasks) > 0;
+         return (is_estimated ? "~" : "") + FormatSeconds(scheduling::CostOfTheWhole(status.tasks));
        }}};
   return options;
 }

@@ -127,7 +127,8 @@ void RunProgress::Trial(const run::RunStatus& status, const trial::Outcome& outc
 }
 
 void RunProgress::Slot(const run::RunStatus& status) {
-  if (options_.keep_slots) Keep(status, nullptr);
+  // While tasks open, each with a trial or two, a line for each says little.
+  if (options_.keep_slots && scheduling::CountEstimated(status.tasks) == 0) Keep(status, nullptr);
 }
 
 run::RunObserver RunProgress::Observer() {

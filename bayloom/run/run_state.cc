@@ -28,6 +28,7 @@ RunState::RunState(RunOptions options) : options_(std::move(options)) {
 int RunState::AddTask(scheduling::TaskProgress progress, int64_t max_trials) {
   progress_.push_back(std::move(progress));
   max_trials_.push_back(max_trials);
+  opening_trials_.push_back(0);
   is_spent_.push_back(false);
   return static_cast<int>(progress_.size()) - 1;
 }
@@ -99,13 +100,29 @@ int RunState::NextTask() {
     const bool is_needed = alternatives_.empty() || progress_[i].importance() > 0;
     progress_[i].finished = is_spent_[i] || !is_needed;
   }
-  current_ = scheduler_->Next(progress_);
+  current_ = NextOpening();
+  if (current_ < 0) current_ = scheduler_->Next(progress_);
   return current_;
+}
+
+int RunState::NextOpening() const {
+  int next = -1;
+  double largest = -1;
+  for (size_t i = 0; i < progress_.size(); ++i) {
+    const scheduling::TaskProgress& task = progress_[i];
+    const double cost = task.importance() * task.expected_cost;
+    if (opening_trials_[i] == 0 || task.trials() > 0 || task.finished || cost <= largest) continue;
+    next = static_cast<int>(i);
+    largest = cost;
+  }
+  return next;
 }
 
 int64_t RunState::SlotTrials(int task) const {
   const int64_t left = TrialsLeft(task);
-  return options_.trials_per_slot > 0 ? std::min(options_.trials_per_slot, left) : left;
+  const bool is_opening = progress_[task].trials() == 0 && opening_trials_[task] > 0;
+  const int64_t wanted = is_opening ? opening_trials_[task] : options_.trials_per_slot;
+  return wanted > 0 ? std::min(wanted, left) : left;
 }
 
 trial::StopReason RunState::Exhaustion() const {

@@ -79,6 +79,10 @@ class RunState {
 
   /// The index of the new task.
   int AddTask(scheduling::TaskProgress progress, int64_t max_trials);
+  /// While the task has had no trial, its first slot has so many and comes before those that the
+  /// scheduler gives, the task of the largest expected cost first. 0: the scheduler says when the
+  /// task begins.
+  void SetOpening(int task, int64_t trials) { opening_trials_[task] = trials; }
   /// Choices between the tasks added so far. From now on their weights are those of the choices
   /// that cost least (scheduling::Divide), and a task that no choice may come to need gets nothing.
   void SetAlternatives(std::vector<scheduling::TaskAlternative> alternatives);
@@ -125,15 +129,18 @@ class RunState {
 
  private:
   int64_t TrialsLeft(int task) const;
+  /// The unfinished task whose opening slot comes next; -1 if none is left.
+  int NextOpening() const;
   /// Brings the tasks' weights up to date.
   void Divide();
 
   RunOptions options_;
   std::optional<double> started_;
   std::vector<scheduling::TaskProgress> progress_;
-  std::vector<int64_t> max_trials_;  ///< of each task
-  std::vector<bool> is_spent_;       ///< by task: it is to try nothing more, needed or not
-  std::vector<double> weights_;      ///< as if nothing were to be chosen; with alternatives only
+  std::vector<int64_t> max_trials_;      ///< of each task
+  std::vector<int64_t> opening_trials_;  ///< of each task, as SetOpening
+  std::vector<bool> is_spent_;           ///< by task: it is to try nothing more, needed or not
+  std::vector<double> weights_;  ///< as if nothing were to be chosen; with alternatives only
   std::vector<scheduling::TaskAlternative> alternatives_;
   std::unique_ptr<scheduling::TaskScheduler> scheduler_;
   std::optional<scheduling::LearningCurveForecast> forecast_;

@@ -28,6 +28,8 @@ class RunTask {
  public:
   virtual ~RunTask() = default;
 
+  /// Trials that come before the slots that the scheduler gives, as RunState::SetOpening.
+  virtual int64_t OpeningTrials() const { return 0; }
   /// Its turn begins.
   virtual void BeginSlot() {}
   /// Up to `n` candidates to try. Fewer: there is nothing else to try, or not before `interrupted`
@@ -104,6 +106,9 @@ class ScheduledRun {
   /// stores throw; what was recorded by then stays, and nothing is left running.
   trial::StopReason Run(const RunObserver& observer = {}) {
     state_.Start();
+    for (size_t i = 0; i < tasks_.size(); ++i) {
+      state_.SetOpening(static_cast<int>(i), tasks_[i]->OpeningTrials());
+    }
     while (true) {
       if (const std::optional<trial::StopReason> spent = state_.Spent()) return *spent;
       if (In(&PhaseTimes::schedule, [&] { return state_.GainsTooLittle(); })) {

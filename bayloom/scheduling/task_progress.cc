@@ -8,9 +8,16 @@ namespace bayloom::scheduling {
 double CostOfTheWhole(std::span<const TaskProgress> tasks) {
   double sum = 0;
   for (const TaskProgress& task : tasks) {
-    if (task.weight > 0) sum += task.weight * task.best();
+    if (task.weight == 0) continue;
+    sum += task.weight * (std::isfinite(task.best()) ? task.best() : task.zero_trial_cost);
   }
   return sum;
+}
+
+int CountEstimated(std::span<const TaskProgress> tasks) {
+  return static_cast<int>(std::ranges::count_if(tasks, [](const TaskProgress& task) {
+    return task.weight > 0 && std::isinf(task.best()) && std::isfinite(task.zero_trial_cost);
+  }));
 }
 
 }  // namespace bayloom::scheduling

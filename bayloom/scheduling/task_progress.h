@@ -30,6 +30,9 @@ struct TaskProgress {
   /// What its cost is expected to be before any trial, from the limits of the machine: in a unit
   /// that all tasks share, for only the ratios matter. 0 if nothing is known.
   double expected_cost = 0;
+  /// What it costs before any trial, as far as that is estimated: it counts in the whole until
+  /// there is a feasible configuration. Infinity if nothing is known.
+  double zero_trial_cost = std::numeric_limits<double>::infinity();
   /// Learning curve: cost of the best feasible configuration after each trial; infinity while
   /// there is none.
   std::vector<double> best_after_trial = {};
@@ -63,8 +66,10 @@ struct TaskProgress {
   }
 };
 
-/// The weighted sum of the tasks' best costs; infinity until each that has a weight has a feasible
-/// configuration.
+/// The weighted sum of the tasks' best costs, where there is none yet of their zero_trial_cost;
+/// infinity while a task that has a weight has neither.
 double CostOfTheWhole(std::span<const TaskProgress> tasks);
+/// How many tasks that have a weight count by their zero_trial_cost.
+int CountEstimated(std::span<const TaskProgress> tasks);
 
 }  // namespace bayloom::scheduling

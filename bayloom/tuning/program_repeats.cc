@@ -4,37 +4,23 @@
 #include "bayloom/tuning/program_repeats.h"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 #include <utility>
 
 #include "bayloom/measure/measurement_details.h"
 #include "bayloom/run/scheduled_run.h"
+#include "bayloom/tuning/finalists.h"
 #include "bayloom/tuning/program_front.h"
-#include "bayloom/tuning/restore.h"
+#include "bayloom/tuning/turns.h"
 #include "bayloom/tuning/untuned_program.h"
 
 namespace bayloom::tuning {
 namespace {
 
-/// Part of a measured time that may be noise even if its spread is smaller.
-constexpr double kMinNoise = 0.05;
-/// Trials looked at for each candidate wanted: some cannot be made again any more.
-constexpr int kTrialsPerCandidate = 4;
 /// Programs of a task's front that are measured again besides, the fastest of them.
 constexpr size_t kMaxOfFront = 8;
 /// What a repeat takes, in the time of a trial's measurement.
 constexpr double kRepeatCost = 0.5;
-
-double NoiseOf(const trial::Outcome& outcome) {
-  const measure::MeasurementDetails details = measure::DetailsOf(outcome);
-  return std::max({kMinNoise, details.spread, std::abs(details.drift - 1)});
-}
-
-/// Whether noise explains that one was slower than the best.
-bool MayBeBest(const trial::Outcome& outcome, const trial::Outcome& best) {
-  return outcome.value * (1 - std::min(0.5, NoiseOf(outcome))) <= best.value * (1 + NoiseOf(best));
-}
 
 }  // namespace
 
@@ -53,20 +39,12 @@ class ProgramRepeats::Comparison final : public run::RunTask<ProgramTrial> {
     identity_.after = session.Status().trials;
     identity_.task = task.id();
     identity_.target = store.FindTarget(task.space().target()).value_or(0);
-    std::optional<trial::Outcome> best;
-    for (const record::StoredTrial& trial :
-         store.BestOf(task.id(), identity_.target, options.candidates * kTrialsPerCandidate)) {
-      if (std::ssize(finalists_) == options.candidates) break;
-      if (best && !MayBeBest(trial.outcome, *best)) break;
-      Result<sketch::Candidate> candidate = RestoreCandidate(task.space(), trial);
-      if (!candidate) continue;
-      if (!best) best = trial.outcome;
-      finalists_.push_back(
-          {*std::move(candidate), trial.run, trial.ordinal, measure::DetailsOf(trial.outcome), {}});
+    for (Finalist& finalist : FinalistsOf(store, task, identity_.target, options.candidates)) {
+      finalists_.push_back({std::move(finalist), {}});
     }
     if (finalists_.empty()) return;
     if (session.objectives().size() > 1) AddFront(session.objectives());
-    finalists_.push_back({PlainCandidate(task.space()), 0, 0, {}, {}});
+    finalists_.push_back({{.candidate = PlainCandidate(task.space())}, {}});
   }
 
   const std::string& name() const { return task_.name(); }
@@ -75,6 +53,10 @@ class ProgramRepeats::Comparison final : public run::RunTask<ProgramTrial> {
   double importance() const { return weight_ * task_.best()->outcome.value; }
   /// How many may be chosen from.
   int candidates() const { return static_cast<int>(finalists_.size()) - 1; }
+  /// The best one, and the zero-trial program where that is another.
+  int least_candidates() const {
+    return std::min(candidates(), finalists_[0].candidate.hash == BestHash() ? 1 : 2);
+  }
   int64_t turns() const { return TurnsFor(candidates()); }
   bool is_complete() const { return is_complete_; }
 
@@ -105,7 +87,7 @@ class ProgramRepeats::Comparison final : public run::RunTask<ProgramTrial> {
   trial::Evaluator<ProgramTrial>& evaluator() override { return evaluator_; }
   run::TrialValue Tell(ProgramTrial&& trial, const trial::Outcome& outcome, double) override {
     // The untuned program may be a candidate as well.
-    const auto finalist = std::ranges::find_if(finalists_, [&](const Finalist& f) {
+    const auto finalist = std::ranges::find_if(finalists_, [&](const Measured& f) {
       return f.candidate.hash == trial.candidate.hash && std::ssize(f.outcomes) < TurnsOf(f);
     });
     finalist->outcomes.push_back(outcome);
@@ -114,29 +96,27 @@ class ProgramRepeats::Comparison final : public run::RunTask<ProgramTrial> {
   }
 
  private:
-  /// A program that may be the best; the untuned one has no trial.
-  struct Finalist {
-    sketch::Candidate candidate;
-    record::RunId trial_run = 0;
-    int64_t trial = 0;
-    measure::MeasurementDetails details;  ///< of the trial
+  struct Measured : Finalist {
     std::vector<trial::Outcome> outcomes;
   };
+
+  uint64_t BestHash() const { return task_.best()->candidate.hash; }
 
   /// Adds the programs on the task's front, so that all their times are of the same moment.
   void AddFront(const std::vector<ProgramObjective>& objectives) {
     const size_t most = finalists_.size() + kMaxOfFront;
     for (FrontProgram& program : ProgramFront(store_, task_.space(), task_.weight(), objectives)) {
       if (finalists_.size() == most) return;
-      const bool is_there = std::ranges::any_of(finalists_, [&](const Finalist& other) {
+      const bool is_there = std::ranges::any_of(finalists_, [&](const Measured& other) {
         return other.candidate.hash == program.candidate.hash;
       });
       if (is_there) continue;
       const record::StoredTrial& trial = program.trial;
-      finalists_.push_back({std::move(program.candidate),
-                            trial.run,
-                            trial.ordinal,
-                            measure::DetailsOf(trial.outcome),
+      finalists_.push_back({{.candidate = std::move(program.candidate),
+                             .trial_run = trial.run,
+                             .trial = trial.ordinal,
+                             .seconds = trial.outcome.value,
+                             .details = measure::DetailsOf(trial.outcome)},
                             {}});
     }
   }
@@ -144,14 +124,32 @@ class ProgramRepeats::Comparison final : public run::RunTask<ProgramTrial> {
   /// A single candidate is only compared with the untuned program, which is measured once.
   int RoundsFor(int candidates) const { return candidates == 1 ? 1 : rounds_; }
   int64_t TurnsFor(int candidates) const { return int64_t{candidates} * RoundsFor(candidates) + 1; }
-  int TurnsOf(const Finalist& finalist) const {
+  int TurnsOf(const Measured& finalist) const {
     return finalist.trial_run == 0 ? 1 : RoundsFor(candidates());
   }
 
+  /// Marks what the turns say is to be used, the zero-trial program where that is not clear.
+  void Choose() {
+    if (!task_.zero_trial() || finalists_[0].candidate.hash != task_.zero_trial()->hash) return;
+    Turns turns(candidates());
+    for (int round = 0; round < RoundsFor(candidates()); ++round) {
+      std::vector<double> seconds;
+      for (int i = 0; i < candidates(); ++i) {
+        const trial::Outcome& outcome = finalists_[i].outcomes[round];
+        if (!outcome.ok()) return;  // what fails is not used (Store::BestOf)
+        seconds.push_back(outcome.value);
+      }
+      turns.AddRound(seconds);
+    }
+    turns.Drop(turns.Noise());
+    for (trial::Outcome& outcome : finalists_[turns.Chosen()].outcomes) outcome.Set(kChosen, 1);
+  }
+
   void Record() {
+    Choose();
     std::vector<record::Repeat> repeats;
     for (int round = 0; round < rounds_; ++round) {
-      for (const Finalist& finalist : finalists_) {
+      for (const Measured& finalist : finalists_) {
         if (round >= std::ssize(finalist.outcomes)) continue;
         record::Repeat& repeat = repeats.emplace_back(identity_);
         repeat.trial_run = finalist.trial_run;
@@ -169,8 +167,8 @@ class ProgramRepeats::Comparison final : public run::RunTask<ProgramTrial> {
   double weight_;
   ProgramEvaluator& evaluator_;
   int rounds_;
-  record::Repeat identity_;  ///< what all its repeats have in common
-  std::vector<Finalist> finalists_;
+  record::Repeat identity_;          ///< what all its repeats have in common
+  std::vector<Measured> finalists_;  ///< the default program is the last
   int64_t proposed_ = 0;
   int64_t told_ = 0;
   bool is_complete_ = false;
@@ -197,16 +195,15 @@ ProgramRepeats::ProgramRepeats(record::Store& store, const Session& session,
                            [](const auto& comparison) { return comparison->importance(); });
   double left = seconds;
   std::erase_if(comparisons_, [&](const auto& comparison) {
-    const double least = comparison->EstimatedSeconds(1);
+    const double least = comparison->EstimatedSeconds(comparison->least_candidates());
     if (least > left) return true;
     left -= least;
     return false;
   });
   for (const auto& comparison : comparisons_) {
     int candidates = comparison->candidates();
-    const auto more = [&] {
-      return comparison->EstimatedSeconds(candidates) - comparison->EstimatedSeconds(1);
-    };
+    const double least = comparison->EstimatedSeconds(comparison->least_candidates());
+    const auto more = [&] { return comparison->EstimatedSeconds(candidates) - least; };
     while (more() > left) --candidates;
     left -= more();
     comparison->Keep(candidates);

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "bayloom/base/hash.h"
+#include "bayloom/feature/code_estimate.h"
 #include "bayloom/tuning/restore.h"
 
 namespace bayloom::tuning {
@@ -121,6 +122,10 @@ void Session::AddTask(record::TaskId id, const TaskSpec& spec, const target::Tar
         EndSlot(task, trials, metrics);
       }));
   if (options_.first) tasks_.back()->TryFirst(options_.first(tasks_.back()->space()));
+  if (const auto& zero_trial = tasks_.back()->zero_trial()) {
+    progress.zero_trial_cost = feature::EstimateCodeTime(zero_trial->program, target);
+    log_->SetEstimate(id, progress.zero_trial_cost);
+  }
   run_->AddTask(*tasks_.back(), std::move(progress), options_.max_trials_per_task);
   log_->SetWeight(id, spec.weight);
 }
@@ -250,13 +255,8 @@ SessionStatus Session::Extend(const run::RunStatus& status) const {
   extended.session = id();
   extended.phases = clock_.times();
   extended.model = last_metrics_;
-  for (size_t i = 0; i < tasks_.size(); ++i) {
-    const double weight = status.tasks[i].weight;
-    const std::optional<MeasuredCandidate>& best = tasks_[i]->best();
-    if (weight == 0) continue;
-    extended.total_seconds +=
-        weight * (best ? best->outcome.value : std::numeric_limits<double>::infinity());
-  }
+  extended.total_seconds = scheduling::CostOfTheWhole(status.tasks);
+  extended.estimated_tasks = scheduling::CountEstimated(status.tasks);
   return extended;
 }
 

@@ -51,8 +51,8 @@ struct SessionOptions {
   std::optional<record::RunId> resume;
   strategy::EvolutionaryOptions evolutionary;
   strategy::BayesOptions bayes;
-  /// Candidates of a task to try before those of the strategy, where they were not tried yet.
-  std::function<std::vector<sketch::Candidate>(const sketch::SpaceGenerator&)> first = {};
+  /// Programs of a task to try before those of the strategy, where they were not tried yet.
+  std::function<FirstPrograms(const sketch::SpaceGenerator&)> first = {};
   sketch::ProgramCheck check;  ///< what programs must fulfil besides
   /// false: design spaces of GPUs know nothing of its limits (see sketch::GpuSpaces).
   bool limits_are_known = true;
@@ -63,9 +63,11 @@ struct SessionStatus : run::RunStatus {
   record::RunId session = 0;
   run::PhaseTimes phases;                   ///< of this run only
   std::optional<cost::BatchMetrics> model;  ///< how well the last slot was predicted
-  /// Sum over tasks of weight * best seconds; infinity until each has a feasible program. Where
-  /// tasks may take the place of others, weights are those of the division that takes less.
+  /// Sum over tasks of weight * best seconds, or of what the program without any trial is estimated
+  /// to take (`estimated_tasks`); infinity where a task has neither. Where tasks may take the place
+  /// of others, weights are those of the division that takes less.
   double total_seconds = 0;
+  int estimated_tasks = 0;
 };
 
 /// What is told of a session's progress. Called from the thread that runs it.
@@ -107,6 +109,9 @@ class Session {
   /// What another minute is expected to gain, as a share of total_seconds; nullopt if that cannot
   /// be said yet.
   std::optional<double> GainPerMinute() { return run_->GainPerMinute(); }
+  /// What tuning has brought, as it was measured after the last trial.
+  const std::optional<GainInTurns>& gain() const { return log_->gain(); }
+  void SetGain(const GainInTurns& gain) { log_->SetGain(gain); }
   /// Why trials cannot be carried out, after an end by StopReason::kLost.
   const std::string& lost() const { return run_->lost(); }
 

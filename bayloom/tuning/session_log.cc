@@ -106,9 +106,15 @@ void SessionLog::EndSlot(record::TaskId task, int64_t trials, double seconds,
   state_.seconds = seconds;
   state_.phases = phases;
   state_.slots.push_back({task, trials, seconds});
+  state_.gain.reset();  // it was that of fewer trials
   std::vector<record::Metric> rows;
   if (metrics) rows = ToMetrics(task, std::ssize(state_.slots) - 1, *metrics);
   store_->SaveState(session_.id, state_.ToText(), rows);
+}
+
+void SessionLog::SetGain(const GainInTurns& gain) {
+  state_.gain = gain;
+  store_->SaveState(session_.id, state_.ToText(), {});
 }
 
 void SessionLog::Finish() { store_->SetFinished(session_.id, true); }

@@ -42,10 +42,15 @@ class SessionLog {
   std::unique_ptr<trial::TrialStore> TrialsOf(record::TaskId task);
   /// What is written down from the next slot on.
   void SetWeight(record::TaskId task, double weight) { state_.weights[task] = weight; }
+  /// The same of what its zero-trial program is estimated to take.
+  void SetEstimate(record::TaskId task, double seconds) { state_.estimates[task] = seconds; }
   /// Ends a slot of so many trials that began after the last written one. `seconds` and `phases`
   /// are those of the whole session.
   void EndSlot(record::TaskId task, int64_t trials, double seconds, const run::PhaseTimes& phases,
                const std::optional<cost::BatchMetrics>& metrics);
+  /// Writes down what tuning has brought.
+  void SetGain(const GainInTurns& gain);
+  const std::optional<GainInTurns>& gain() const { return state_.gain; }
   void Finish();
 
  private:

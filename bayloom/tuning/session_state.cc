@@ -37,6 +37,25 @@ std::optional<Slot> ReadSlot(const Json& entry) {
               entry.size() == 2 ? 0 : entry[2].get<double>()};
 }
 
+Json PairsOf(const std::map<record::TaskId, double>& numbers) {
+  Json pairs = Json::array();
+  for (const auto& [task, number] : numbers) pairs.push_back({task, number});
+  return pairs;
+}
+
+/// False if there are numbers of tasks under the name that no session writes.
+bool ReadPairs(const Json& object, const char* name, std::map<record::TaskId, double>& numbers) {
+  const auto found = object.find(name);
+  if (found == object.end()) return true;
+  for (const Json& entry : *found) {
+    const bool is_pair = entry.is_array() && entry.size() == 2 && IsCount(entry[0]) &&
+                         entry[1].is_number() && entry[1].get<double>() >= 0;
+    if (!is_pair) return false;
+    numbers[entry[0].get<int64_t>()] = entry[1].get<double>();
+  }
+  return true;
+}
+
 }  // namespace
 
 int64_t SessionState::trials() const {
@@ -50,8 +69,9 @@ std::string SessionState::ToText() const {
   for (const Slot& slot : slots) json["slots"].push_back({slot.task, slot.trials, slot.end});
   for (const run::NamedPhase& phase : run::kPhases)
     json["phases"][phase.name] = phases.*phase.seconds;
-  json["weights"] = Json::array();
-  for (const auto& [task, weight] : weights) json["weights"].push_back({task, weight});
+  json["weights"] = PairsOf(weights);
+  if (!estimates.empty()) json["estimates"] = PairsOf(estimates);
+  if (gain) json["gain"] = tuning::ToJson(*gain);
   return json.dump();
 }
 
@@ -75,12 +95,13 @@ std::optional<SessionState> SessionState::Parse(const std::string& text) {
       }
     }
   }
-  if (!json.contains("weights")) return state;
-  for (const Json& entry : json["weights"]) {
-    const bool is_weight = entry.is_array() && entry.size() == 2 && IsCount(entry[0]) &&
-                           entry[1].is_number() && entry[1].get<double>() >= 0;
-    if (!is_weight) return std::nullopt;
-    state.weights[entry[0].get<int64_t>()] = entry[1].get<double>();
+  if (!ReadPairs(json, "weights", state.weights) ||
+      !ReadPairs(json, "estimates", state.estimates)) {
+    return std::nullopt;
+  }
+  if (json.contains("gain")) {
+    state.gain = GainFromJson(json["gain"]);
+    if (!state.gain) return std::nullopt;
   }
   return state;
 }

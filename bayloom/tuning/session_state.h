@@ -12,6 +12,7 @@
 
 #include "bayloom/record/run_record.h"
 #include "bayloom/run/phase_times.h"
+#include "bayloom/tuning/gain_in_turns.h"
 
 namespace bayloom::tuning {
 
@@ -29,12 +30,17 @@ struct SessionState {
   std::vector<Slot> slots;
   /// Of the tasks: how often the whole runs them, as it is divided (0: others take their place).
   std::map<record::TaskId, double> weights;
+  /// Of the tasks: seconds that their zero-trial programs are estimated to take.
+  std::map<record::TaskId, double> estimates;
+
+  /// What tuning has brought, once that was measured.
+  std::optional<GainInTurns> gain;
 
   int64_t trials() const;
   std::string ToText() const;
   /// nullopt if the text is none of a state's: not of its form, or with numbers that no session
   /// writes, such as a slot of -5 trials. Slots of older versions lack their ends, their states the
-  /// phases and weights.
+  /// phases, weights, estimates and gain.
   static std::optional<SessionState> Parse(const std::string& text);
 };
 

@@ -18,12 +18,17 @@
 #include "bayloom/cost/pretrained_model.h"
 #include "bayloom/cost/throughput_model.h"
 #include "bayloom/cost/xgboost_model.h"
+#include "bayloom/graph/tasks.h"
 #include "bayloom/measure/measure_machine.h"
 #include "bayloom/measure/roofline.h"
 #include "bayloom/measure/trial_rate.h"
+#include "bayloom/target/emulated.h"
 #include "bayloom/tuning/network_precision.h"
+#include "bayloom/tuning/network_turns.h"
+#include "bayloom/tuning/program_check.h"
 #include "bayloom/tuning/program_front.h"
 #include "bayloom/tuning/restore.h"
+#include "bayloom/tuning/tuned_network.h"
 #include "bayloom/tuning/untuned_comparison.h"
 
 namespace bayloom::tuning {
@@ -231,6 +236,10 @@ Tuning::Tuning(TuningSubject subject, const target::Target& target, record::Stor
     spec.expected_seconds =
         measure::RooflineSeconds(target::MachineOf(target), measure::DemandOf(spec.workload));
   }
+  divisions_ = divisions;
+  const bool runs_here = evaluator.is_here() && !target::IsEmulated(target) &&
+                         target.kind() != target::TargetKind::kNvidiaGpu;
+  if (runs_here && session.objectives.size() == 1) load_ = std::move(subject.load);
   session.description = description.dump();
   SetBudget(options_, subject, target, session);
   cost_model_ = MakeCostModel(session.strategy, cost_model, options_.prior);
@@ -249,12 +258,43 @@ trial::StopReason Tuning::Run(const TuningObserver& observer) {
       is_timed ? ReservedSeconds(options_)
                : std::max(kMinRepeatSeconds, options_.repeat_share * session_->Status().seconds);
   budget.seconds = is_timed ? planned : kPatience * planned;
-  ProgramRepeats repeats(store_, *session_, evaluator_, options_.repeat, planned);
-  const trial::StopReason end = repeats.Run(budget, observer.on_repeat);
+  const trial::StopReason end =
+      load_ ? RepeatInNetwork(budget, planned, observer) : RepeatAlone(budget, planned, observer);
   if (end != trial::StopReason::kStopped && end != trial::StopReason::kLost) return reason;
   store_.SetFinished(session_->id(), false);
+  return end;
+}
+
+trial::StopReason Tuning::RepeatAlone(const trial::Budget& budget, double planned,
+                                      const TuningObserver& observer) {
+  ProgramRepeats repeats(store_, *session_, evaluator_, options_.repeat, planned);
+  const trial::StopReason end = repeats.Run(budget, observer.on_repeat);
   lost_ = repeats.lost();
   return end;
+}
+
+trial::StopReason Tuning::RepeatInNetwork(const trial::Budget& budget, double planned,
+                                          const TuningObserver& observer) {
+  const target::Target& target = session_->tasks().front()->space().target();
+  ProgramCheck check(target);
+  std::vector<graph::TaskGraph> networks = load_();
+  NetworkTurns::Options options;
+  options.candidates = options_.repeat.candidates;
+  options.budget = budget;
+  options.budget.seconds = planned / static_cast<double>(networks.size());
+  std::optional<GainInTurns> gain;
+  for (graph::TaskGraph& network : networks) {
+    const TunedNetwork tuned = TunedNetwork::Choose(
+        std::move(network), target, {.store = &store_, .check = &check, .divisions = divisions_});
+    NetworkTurns turns(store_, *session_, tuned, options);
+    const trial::StopReason end = turns.Run(
+        [&](const auto& programs) { return MakeTurnRunner(tuned.network, target, programs); },
+        observer.on_repeat);
+    if (end == trial::StopReason::kStopped) return end;
+    if (turns.gain()) gain = gain ? Sum(*gain, *turns.gain()) : *turns.gain();
+  }
+  if (gain) session_->SetGain(*gain);
+  return trial::StopReason::kTrials;
 }
 
 double Tuning::RooflineBound(std::span<const double> weights) const {
@@ -313,6 +353,7 @@ std::vector<NetworkChoice> Tuning::Front() const {
 
 TuningGain Tuning::Gain() const {
   TuningGain gain;
+  gain.over_zero_trial = session_->gain();
   std::vector<std::optional<UntunedComparison>> comparisons;
   for (const auto& task : session_->tasks()) {
     const target::Target& target = task->space().target();

@@ -52,13 +52,14 @@ struct TuneOptions {
   nlohmann::json precision = {};
   uint64_t seed = 0;
   /// As SessionOptions::first.
-  std::function<std::vector<sketch::Candidate>(const sketch::SpaceGenerator&)> first = {};
+  std::function<FirstPrograms(const sketch::SpaceGenerator&)> first = {};
   /// Go on with the store's last session of this subject on this target, if there is one.
   bool resume = false;
-  /// The best programs of each task are measured again at the end, beside the untuned one, unless
-  /// the tuning is stopped before. That takes about this share of the time that the trials took, or
-  /// two seconds if that is more; a budget of seconds includes it, and spends at most a fifth on
-  /// it.
+  /// The best programs of each task are measured again at the end, beside the zero-trial and the
+  /// default one, unless the tuning is stopped before: inside of the network where that runs here
+  /// (NetworkTurns), else each alone (ProgramRepeats). That takes about this share of the time that
+  /// the trials took, or two seconds if that is more; a budget of seconds includes it, and spends
+  /// at most a fifth on it.
   RepeatOptions repeat = {.candidates = 4, .rounds = 3};
   double repeat_share = 0.05;
 };
@@ -85,6 +86,8 @@ struct TuningGain {
   int compared_tasks = 0;
   double compared_seconds = 0;
   double untuned_seconds = 0;
+  /// Over the zero-trial programs, timed in turns; nullopt where that was not measured.
+  std::optional<GainInTurns> over_zero_trial;
   /// The part of the machine's ability (RooflineShare) that all tasks together use; nullopt where
   /// the machine is not known or a task has no program.
   std::optional<double> roofline_share;
@@ -127,12 +130,19 @@ class Tuning {
   /// The least seconds of all tasks (RooflineSeconds), each by the algorithm of its best program,
   /// as often as `weights` says; 0 where the machine is not known.
   double RooflineBound(std::span<const double> weights) const;
+  /// Decides between each task's best programs within so many seconds.
+  trial::StopReason RepeatAlone(const trial::Budget& budget, double planned,
+                                const TuningObserver& observer);
+  trial::StopReason RepeatInNetwork(const trial::Budget& budget, double planned,
+                                    const TuningObserver& observer);
   /// Divides by the tasks' times.
   void Divide(TuningGain& gain) const;
 
   record::Store& store_;
   ProgramEvaluator& evaluator_;
   TuneOptions options_;
+  std::function<std::vector<graph::TaskGraph>()> load_;
+  Divisions divisions_ = Divisions::kAll;
   bool resumed_;
   std::string lost_;
   std::unique_ptr<cost::CostModel> cost_model_;

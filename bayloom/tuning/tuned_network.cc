@@ -22,16 +22,6 @@ namespace {
 
 /// Programs of other extents that the estimate compares with those of its own search.
 constexpr int kLent = 16;
-/// A network of more tasks has fewer programs estimated for each, but not less than these.
-constexpr int kManyTasks = 32, kMinPopulation = 128;
-
-UntunedOptions Shared(UntunedOptions options, int tasks) {
-  if (tasks > kManyTasks) {
-    options.population = std::min(
-        options.population, std::max(kMinPopulation, options.population * kManyTasks / tasks));
-  }
-  return options;
-}
 
 ChosenProgram Measured(MeasuredCandidate&& candidate, ProgramSource source) {
   return {std::move(candidate.candidate.program), std::move(candidate.outcome), source};
@@ -256,7 +246,7 @@ TunedNetwork TunedNetwork::Choose(graph::TaskGraph network, const target::Target
   TunedNetwork tuned{{}, target, {}};
   base::ThreadPool pool(options.threads);
   ChoiceOptions shared = options;
-  shared.untuned = Shared(options.untuned, static_cast<int>(network.tasks.size()));
+  shared.untuned = options.untuned.SharedBy(static_cast<int>(network.tasks.size()));
   ProgramFinder programs(target, shared, pool);
   Divider divider(network, target, programs);
   std::vector<bool> wanted;

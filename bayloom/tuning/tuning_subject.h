@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,9 @@ struct TuningSubject {
   std::vector<TaskSpec> specs;
   bool is_operator = false;
   std::vector<SubjectAlternative> alternatives = {};
+  /// The networks that `specs` are the tasks of, again: at the end of a tuning their programs are
+  /// timed inside of them. Empty for an operator, or where the networks cannot run here.
+  std::function<std::vector<graph::TaskGraph>()> load = {};
 };
 
 /// The operator that a line such as "matmul:512,512,512" describes. Throws InputError for any

@@ -10,6 +10,11 @@
 #include "bayloom/tuning/untuned_program.h"
 
 namespace bayloom::tuning {
+namespace {
+
+constexpr int64_t kMostOpeningTrials = 2;
+
+}  // namespace
 
 TuningTask::TuningTask(const TaskSpec& spec, record::TaskId id,
                        std::unique_ptr<const sketch::SpaceGenerator> space,
@@ -27,8 +32,14 @@ TuningTask::TuningTask(const TaskSpec& spec, record::TaskId id,
       store_(std::move(store)),
       on_slot_(std::move(on_slot)) {}
 
-void TuningTask::TryFirst(std::vector<sketch::Candidate> candidates) {
-  first_ = std::move(candidates);
+void TuningTask::TryFirst(FirstPrograms first) {
+  first_ = std::move(first.others);
+  zero_trial_ = std::move(first.zero_trial);
+  if (zero_trial_) first_.insert(first_.begin(), *zero_trial_);
+}
+
+int64_t TuningTask::OpeningTrials() const {
+  return std::min<int64_t>(kMostOpeningTrials, std::ssize(first_));
 }
 
 run::TrialValue TuningTask::Restore(const TuningTrial& trial) {
@@ -105,7 +116,8 @@ trial::TrialRecord TuningTask::RecordOf(const ProgramTrial& trial) {
   trial::TrialRecord record;
   record.candidate = CandidateText(trial.candidate);
   record.key = trial.candidate.hash;
-  record.proposer = strategy_->name();
+  const bool is_zero_trial = zero_trial_ && zero_trial_->hash == trial.candidate.hash;
+  record.proposer = is_zero_trial ? kZeroTrialProposer : strategy_->name();
   return record;
 }
 

@@ -18,6 +18,7 @@
 #include "bayloom/run/scheduled_run.h"
 #include "bayloom/sketch/design_space.h"
 #include "bayloom/strategy/strategy.h"
+#include "bayloom/tuning/first_programs.h"
 #include "bayloom/tuning/learner.h"
 #include "bayloom/tuning/measured_candidate.h"
 #include "bayloom/tuning/program_evaluator.h"
@@ -74,9 +75,13 @@ class TuningTask final : public run::RunTask<ProgramTrial> {
   /// `trial` must outlive the sample.
   std::optional<TrainingSample> Learn(const TuningTrial& trial);
 
-  /// Proposes these before the strategy's own, but none that was tried.
-  void TryFirst(std::vector<sketch::Candidate> candidates);
+  /// Proposes these before the strategy's own, but none that was tried; the first two before other
+  /// tasks get more.
+  void TryFirst(FirstPrograms first);
+  /// The program that the task has without any trial, where it was said.
+  const std::optional<sketch::Candidate>& zero_trial() const { return zero_trial_; }
 
+  int64_t OpeningTrials() const override;
   void BeginSlot() override;
   std::vector<ProgramTrial> Propose(int n, const std::function<bool()>& interrupted) override;
   trial::Evaluator<ProgramTrial>& evaluator() override { return evaluator_; }
@@ -100,6 +105,7 @@ class TuningTask final : public run::RunTask<ProgramTrial> {
   std::unique_ptr<trial::TrialStore> store_;
   SlotObserver on_slot_;
   std::optional<MeasuredCandidate> best_;
+  std::optional<sketch::Candidate> zero_trial_;
   std::vector<sketch::Candidate> first_;  ///< to be proposed next
   std::vector<TuningTrial> slot_;         ///< trials of this slot
   std::vector<TuningTrial> unlearnt_;     ///< trials of a slot that was interrupted

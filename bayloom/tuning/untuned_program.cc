@@ -3,6 +3,7 @@
 
 #include "bayloom/tuning/untuned_program.h"
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -13,6 +14,9 @@
 
 namespace bayloom::tuning {
 namespace {
+
+/// A network of more tasks has fewer programs estimated for each, but not less than these.
+constexpr int kManyTasks = 32, kMinPopulation = 128;
 
 /// Fitness for evolution: runs a second by the estimate.
 strategy::Scorer EstimatedRates(const target::Target& target, base::ThreadPool& pool) {
@@ -44,6 +48,15 @@ bool IsOnlyOne(const sketch::SpaceGenerator& space, const sketch::Candidate& pla
 }
 
 }  // namespace
+
+UntunedOptions UntunedOptions::SharedBy(int tasks) const {
+  UntunedOptions shared = *this;
+  if (tasks > kManyTasks) {
+    shared.population =
+        std::min(population, std::max(kMinPopulation, population * kManyTasks / tasks));
+  }
+  return shared;
+}
 
 sketch::Candidate PlainCandidate(const sketch::SpaceGenerator& space) {
   sketch::Candidate plain;

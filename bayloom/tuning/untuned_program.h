@@ -18,6 +18,11 @@ struct UntunedOptions {
   int population = 512;
   int generations = 4;
   uint64_t seed = 0;
+
+  /// The same for each task of a network of so many: of many tasks, each has fewer programs.
+  UntunedOptions SharedBy(int tasks) const;
+  /// The default for a network of so many tasks.
+  static UntunedOptions For(int tasks) { return UntunedOptions().SharedBy(tasks); }
 };
 
 /// The workload's plain program (DefaultSchedule); its trace is empty.

@@ -7,6 +7,7 @@
 
 #include "bayloom/codegen/host.h"
 #include "bayloom/graph/internal/evaluate.h"
+#include "bayloom/sketch/design_space.h"
 #include "tests/graph/pass_checks.h"
 #include "tests/graph/two_layers.h"
 
@@ -63,6 +64,40 @@ TEST_F(ExecutorTest, TimesEveryCall) {
   executor.RunTimed({input_.data.data()}, Outputs(), seconds);
   ASSERT_EQ(seconds.size(), compiled_->network.calls.size());
   for (double s : seconds) EXPECT_GT(s, 0);
+}
+
+TEST_F(ExecutorTest, RunsWhicheverOfATasksProgramsIsUsed) {
+  std::vector<tensor::Program> others;
+  for (const GraphTask& task : compiled_->network.tasks) {
+    const sketch::SpaceGenerator space(task.workload, target_);
+    others.push_back(space.Sample(0, base::RandomStream(1))->program);
+  }
+  std::vector<std::vector<const tensor::Program*>> programs;
+  for (size_t i = 0; i < others.size(); ++i) {
+    programs.push_back({compiled_->programs[i], &others[i]});
+  }
+  Executor executor(compiled_->network, programs, target_);
+  for (int used = 0; used < 2; ++used) {
+    for (size_t i = 0; i < others.size(); ++i) {
+      executor.Use(static_cast<int>(i), (used + static_cast<int>(i)) % 2);
+    }
+    executor.Run({input_.data.data()}, Outputs());
+    ExpectResults();
+  }
+}
+
+TEST(NetworkPlanTest, ProgramsThatReadAConstantInTheSameOrderShareIt) {
+  const target::Target target = codegen::HostTarget(1);
+  const std::unique_ptr<Compiled> compiled = Compile(TwoLayers(), target);
+  std::vector<std::vector<const tensor::Program*>> programs;
+  for (const tensor::Program* program : compiled->programs) programs.push_back({program, program});
+  const NetworkPlan plan = PlanWithAlternatives(compiled->network, programs, target);
+  EXPECT_EQ(plan.constants.size(), (24 * 32 + 32 * 24) * sizeof(float));
+  ASSERT_EQ(plan.alternatives.size(), plan.calls.size());
+  for (size_t i = 0; i < plan.calls.size(); ++i) {
+    ASSERT_EQ(plan.alternatives[i].size(), 1u);
+    EXPECT_EQ(plan.alternatives[i][0].arguments, plan.calls[i].arguments);
+  }
 }
 
 TEST(NetworkPlanTest, ConstantsArePackedOncePerOrder) {

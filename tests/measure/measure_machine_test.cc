@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "bayloom/codegen/cpu_features.h"
 #include "bayloom/codegen/host.h"
 
 namespace bayloom::measure {
@@ -51,6 +52,18 @@ TEST(MeasureMachine, NarrowVectorsDoLess) {
   const Result<MeasuredMachine> narrow = MeasureMachine(target);
   ASSERT_TRUE(wide && narrow);
   EXPECT_LT(narrow->model.PeakFlops(), 0.8 * wide->model.PeakFlops());
+}
+
+TEST(MeasureMachine, RunsNoCodeOfAnotherMachine) {
+  for (const char* name : {"aarch64-linux-gnu:cortex-a76", "x86-64-v4"}) {
+    const target::Target target = codegen::TargetNamed(name, 1);
+    const std::optional<std::string> missing = codegen::MissingFeature(target);
+    if (!missing) continue;  // it is this machine
+    const Result<MeasuredMachine> machine = MeasureMachine(target);
+    ASSERT_FALSE(machine) << name;
+    EXPECT_NE(machine.error().message.find("is not this machine"), std::string::npos);
+    EXPECT_FALSE(MeasureDotPeaks(target, {}));
+  }
 }
 
 TEST(MeasureDotPeaks, AreThoseOfTheInstructions) {

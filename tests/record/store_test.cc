@@ -264,6 +264,18 @@ TEST_F(Repeats, TheirMedianDecidesBetweenCandidates) {
   EXPECT_EQ(store_.TrialsOfRun(context_.run)[3].outcome.value, 1) << "trials stay as they were";
 }
 
+TEST_F(Repeats, WhatWasChosenComesFirstThoughAnotherSeemedFaster) {
+  std::vector<record::Repeat> repeats = {MakeRepeat(context_, 3, 0, 4),
+                                         MakeRepeat(context_, 5, 0, 3.9)};
+  repeats[0].outcome.Set("chosen", 1);
+  store_.AddRepeats(repeats);
+  EXPECT_THAT(Ordinals(Best(2)), ElementsAre(3, 5));
+  StoredTrial later = MakeTrial(context_, 6, 0.5);
+  later.timestamp = 1700000000002000;
+  store_.AddTrial(later);
+  EXPECT_THAT(Ordinals(Best(3)), ElementsAre(6, 3, 5)) << "it was not among them";
+}
+
 TEST_F(Repeats, TrialsMadeSinceCompeteWithTheirOwnValue) {
   Repeat(3, 4, 4.5, 1);
   Repeat(5, 9, 2.1, 2.2);

@@ -256,9 +256,9 @@ TEST_F(SessionTest, EarlierSessionsAreLearntFromAndNotRepeated) {
   EXPECT_EQ(HashesOf(third.id()), HashesOf(first.id()));
 }
 
-TEST_F(SessionTest, ThePlainProgramIsTriedFirstAndNotAgain) {
+TEST_F(SessionTest, TheZeroTrialProgramIsTriedFirstAndNotAgain) {
   options_.first = [](const sketch::SpaceGenerator& space) {
-    return std::vector<sketch::Candidate>{PlainCandidate(space)};
+    return FirstPrograms{.zero_trial = PlainCandidate(space)};
   };
   options_.budget.trials = 20;
   for (const char* strategy : {"bayes", "evolutionary"}) {
@@ -270,6 +270,8 @@ TEST_F(SessionTest, ThePlainProgramIsTriedFirstAndNotAgain) {
     std::vector<uint64_t> hashes = HashesOf(session.id());
     ASSERT_EQ(hashes.size(), 20u);
     EXPECT_EQ(hashes[0], plain);
+    EXPECT_EQ(store_.TrialsOfRun(session.id())[0].proposer, kZeroTrialProposer);
+    EXPECT_NE(store_.TrialsOfRun(session.id())[1].proposer, kZeroTrialProposer);
     EXPECT_EQ(std::ranges::count(hashes, plain), 1);
 
     options_.use_earlier_sessions = true;
@@ -277,6 +279,28 @@ TEST_F(SessionTest, ThePlainProgramIsTriedFirstAndNotAgain) {
     second.Run();
     EXPECT_EQ(std::ranges::count(HashesOf(second.id()), plain), 0) << "it is known";
   }
+}
+
+TEST_F(SessionTest, EveryTaskBeginsBeforeAnyGoesOnAndCountsByItsEstimateUntilThen) {
+  options_.first = [](const sketch::SpaceGenerator& space) {
+    return FirstPrograms{.zero_trial = PlainCandidate(space)};
+  };
+  options_.budget.trials = 20;
+  Session session(strategy::SimulatedTarget(), TwoTasks(), store_, nullptr, evaluator_, options_);
+  EXPECT_EQ(session.Status().estimated_tasks, 2);
+  EXPECT_TRUE(std::isfinite(session.Status().total_seconds));
+  std::vector<int> trials;
+  session.Run({.on_trial = {}, .on_slot = [&](const SessionStatus& status) {
+                 trials.push_back(status.tasks[status.task].trials());
+               }});
+  ASSERT_GE(trials.size(), 3u);
+  EXPECT_EQ(trials[0], 1);
+  EXPECT_EQ(trials[1], 1) << "the other task";
+  EXPECT_GT(trials[2], 2);
+  EXPECT_EQ(session.Status().estimated_tasks, 0);
+  const std::optional<SessionState> state = SessionState::Parse(store_.RunOf(session.id()).state);
+  ASSERT_TRUE(state);
+  EXPECT_EQ(state->estimates.size(), 2u);
 }
 
 TEST_F(SessionTest, ChoicesDoNotDependOnTheNumberOfThreads) {

@@ -59,19 +59,25 @@ std::string ModelOption::SubjectName() const {
 
 tuning::TuningSubject ModelOption::Subject(bool for_gpu) const {
   tuning::TuningSubject subject = {.name = SubjectName(), .specs = {}};
-  const auto add = [&](graph::TaskGraph network) {
+  for (graph::TaskGraph& network : LoadAll()) {
     if (for_gpu) network = graph::ForGpu(std::move(network));
     tuning::AddNetwork(network, subject);
-  };
+  }
+  subject.load = [model = *this] { return model.LoadAll(); };
+  return subject;
+}
+
+std::vector<graph::TaskGraph> ModelOption::LoadAll() const {
+  std::vector<graph::TaskGraph> networks;
   if (partial) {
     graph::PartialNetwork network = LoadPartial();
     for (graph::PartialStep& step : network.steps) {
-      if (step.part) add(precision.TasksOf(*std::move(step.part)));
+      if (step.part) networks.push_back(precision.TasksOf(*std::move(step.part)));
     }
-    return subject;
+    return networks;
   }
-  for (const ModelShape& shape : shapes.All()) add(Load(shape));
-  return subject;
+  for (const ModelShape& shape : shapes.All()) networks.push_back(Load(shape));
+  return networks;
 }
 
 std::string ModelOption::DefaultDatabase() const {

@@ -47,7 +47,9 @@ struct ModelOption {
   graph::TaskGraph Load(const ModelShape& shape) const;
   /// The network as parts and nodes that are left out. Throws as LoadGraph.
   graph::PartialNetwork LoadPartial() const;
-  /// The network in all its shapes, or its parts, as what is to be tuned, `for_gpu` if on one,
+  /// The network in all its shapes, or its parts. Throws as LoadGraph.
+  std::vector<graph::TaskGraph> LoadAll() const;
+  /// LoadAll() as what is to be tuned, `for_gpu` if on one,
   /// named as its file and those shapes.
   tuning::TuningSubject Subject(bool for_gpu) const;
   /// Its name.

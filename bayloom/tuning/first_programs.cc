@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/tuning/first_programs.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "bayloom/tuning/untuned_program.h"
+
+namespace bayloom::tuning {
+namespace {
+
+constexpr int kLent = 3;
+
+}  // namespace
+
+FirstPrograms FirstProgramsOf(const sketch::SpaceGenerator& space, int tasks, UserStore& store,
+                              base::ThreadPool& pool) {
+  FirstPrograms first = {.zero_trial =
+                             FastestByEstimate(space, {}, UntunedOptions::For(tasks), pool)};
+  std::vector<sketch::Candidate> others = store.Lend(space, kLent);
+  if (auto known = store.Find(space)) others.insert(others.begin(), std::move(known->candidate));
+  for (sketch::Candidate& candidate : others) {
+    const auto is_same = [&](const sketch::Candidate& other) {
+      return other.hash == candidate.hash;
+    };
+    if (is_same(*first.zero_trial) || std::ranges::any_of(first.others, is_same)) continue;
+    first.others.push_back(std::move(candidate));
+  }
+  return first;
+}
+
+}  // namespace bayloom::tuning

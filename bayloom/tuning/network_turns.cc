@@ -1,0 +1,336 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/tuning/network_turns.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "bayloom/base/clock.h"
+#include "bayloom/codegen/abi.h"
+#include "bayloom/feature/code_estimate.h"
+#include "bayloom/graph/executor.h"
+#include "bayloom/graph/random_inputs.h"
+#include "bayloom/measure/timing.h"
+#include "bayloom/sketch/default_schedule.h"
+#include "bayloom/tuning/finalists.h"
+#include "bayloom/tuning/turns.h"
+
+namespace bayloom::tuning {
+namespace {
+
+/// Rounds that are aimed at, those that are carried out whatever they take, and those that are
+/// recorded.
+constexpr int kRounds = 24, kMinRounds = 3, kRecordedRounds = 5;
+/// What of the time goes into rounds; the rest compares the two networks.
+constexpr double kShareOfRounds = 0.65;
+constexpr int kLeastPairs = 8, kMaxRepeats = 50;
+/// Runs of the default programs, as many of them as take this part of the time.
+constexpr int kDefaultRuns = 3;
+constexpr double kShareOfDefaults = 0.5;
+
+class ExecutorRunner final : public TurnRunner {
+ public:
+  ExecutorRunner(const graph::TaskGraph& network, const target::Target& target,
+                 const std::vector<std::vector<const tensor::Program*>>& programs)
+      : executor_(network, programs, target),
+        tensors_(graph::MakeRandomInputs(network.graph, /*seed=*/0)) {
+    for (const tensor::HostTensor& tensor : tensors_) {
+      void* data = Allocate(std::ssize(tensor.data));
+      std::ranges::copy(tensor.data, static_cast<std::byte*>(data));
+      inputs_.push_back(data);
+    }
+    for (const graph::GraphOutput& output : network.graph.outputs) {
+      const graph::Value& value = network.graph.values[output.value];
+      outputs_.push_back(Allocate(value.ElementCount() * tensor::ByteSize(value.dtype)));
+    }
+  }
+  void Use(int task, int program) override { executor_.Use(task, program); }
+  void Run(std::vector<double>* seconds) override {
+    if (seconds != nullptr) {
+      executor_.RunTimed(inputs_, outputs_, *seconds);
+    } else {
+      executor_.Run(inputs_, outputs_);
+    }
+  }
+  double Now() override { return base::MonotonicSeconds(); }
+
+ private:
+  void* Allocate(int64_t bytes) {
+    memory_.push_back(codegen::AllocateAligned(bytes));
+    return memory_.back().get();
+  }
+
+  graph::Executor executor_;
+  std::vector<tensor::HostTensor> tensors_;
+  std::vector<codegen::AlignedMemory> memory_;
+  std::vector<const void*> inputs_;
+  std::vector<void*> outputs_;
+};
+
+double Median(const std::vector<double>& values) { return measure::Quantile(values, 0.5); }
+
+}  // namespace
+
+std::unique_ptr<TurnRunner> MakeTurnRunner(
+    const graph::TaskGraph& network, const target::Target& target,
+    const std::vector<std::vector<const tensor::Program*>>& programs) {
+  return std::make_unique<ExecutorRunner>(network, target, programs);
+}
+
+/// The programs of a task. One that has no choice has one program and no finalists.
+struct NetworkTurns::Contest {
+  const TuningTask* task = nullptr;
+  std::vector<Finalist> finalists;
+  Turns turns{1};
+  bool keeps_first = true;   ///< the first finalist is the zero-trial program
+  std::optional<int> fixed;  ///< chosen before
+  tensor::Program plain;     ///< the default program, which follows the finalists
+  std::vector<double> plain_seconds;
+
+  int Chosen() const { return fixed ? *fixed : keeps_first ? turns.Chosen() : turns.Fastest(); }
+  void Limit(size_t count) {
+    if (fixed || finalists.size() <= count) return;
+    finalists.resize(count);
+    turns = Turns(static_cast<int>(count));
+  }
+  std::vector<const tensor::Program*> Programs() const {
+    std::vector<const tensor::Program*> programs;
+    for (const Finalist& finalist : finalists) programs.push_back(&finalist.candidate.program);
+    programs.push_back(&plain);
+    return programs;
+  }
+};
+
+NetworkTurns::NetworkTurns(record::Store& store, const Session& session,
+                           const TunedNetwork& network, Options options)
+    : store_(store), session_(session), network_(network), options_(options) {
+  std::map<uint64_t, const TuningTask*> tasks;
+  for (const auto& task : session.tasks()) tasks[task->workload_hash()] = task.get();
+  std::set<record::TaskId> compared;
+  for (const record::Repeat& repeat : store.RepeatsOf(session.id())) {
+    if (repeat.after == session.Status().trials) compared.insert(repeat.task);
+  }
+  for (size_t i = 0; i < network.network.tasks.size(); ++i) {
+    const auto found = tasks.find(network.network.tasks[i].workload.StructuralHash());
+    const TuningTask* const task = found == tasks.end() ? nullptr : found->second;
+    AddContest(i, task, task != nullptr && compared.contains(task->id()));
+  }
+  LimitToTime();
+}
+
+void NetworkTurns::AddContest(size_t position, const TuningTask* task, bool is_compared) {
+  const ChosenProgram& chosen = network_.chosen[position];
+  const tensor::Workload& workload = network_.network.tasks[position].workload;
+  Contest& contest = contests_.emplace_back();
+  contest.task = task;
+  contest.plain = sketch::DefaultSchedule(workload, network_.target);
+  const record::TargetId target = store_.FindTarget(network_.target).value_or(0);
+  if (task != nullptr) {
+    contest.finalists = FinalistsOf(store_, *task, target, options_.candidates);
+    const std::optional<sketch::Candidate>& zero_trial = task->zero_trial();
+    contest.keeps_first = zero_trial && !contest.finalists.empty() &&
+                          zero_trial->hash == contest.finalists[0].candidate.hash;
+  }
+  if (contest.finalists.empty()) {
+    contest.finalists.emplace_back().candidate.program = chosen.program;
+    contest.fixed = 0;
+  } else if (is_compared) {
+    contest.finalists.resize(1);
+    contest.finalists.emplace_back().candidate.program = chosen.program;
+    contest.fixed = 1;
+  } else {
+    contest.turns = Turns(static_cast<int>(contest.finalists.size()));
+  }
+}
+
+void NetworkTurns::LimitToTime() {
+  double latency = 0, compiling = 0;
+  for (size_t i = 0; i < contests_.size(); ++i) {
+    latency += network_.network.tasks[i].weight * contests_[i].finalists[0].seconds;
+    for (const Finalist& finalist : contests_[i].finalists) {
+      compiling += finalist.details.build_seconds;
+    }
+  }
+  const double rounds =
+      kShareOfRounds * options_.budget.seconds - compiling / network_.target.cores;
+  const double count = rounds / (2 * kMinRounds * std::max(latency, 1e-6));
+  for (Contest& contest : contests_) {
+    contest.Limit(static_cast<size_t>(std::clamp(count, 2.0, options_.candidates + 1.0)));
+  }
+}
+
+NetworkTurns::~NetworkTurns() = default;
+
+int NetworkTurns::Decided() const {
+  return static_cast<int>(std::ranges::count_if(
+      contests_, [](const Contest& contest) { return contest.turns.CountIn() == 1; }));
+}
+
+void NetworkTurns::UseAll(TurnRunner& runner, bool chosen) {
+  for (size_t i = 0; i < contests_.size(); ++i) {
+    runner.Use(static_cast<int>(i), chosen ? contests_[i].Chosen() : 0);
+  }
+}
+
+bool NetworkTurns::RunRound(TurnRunner& runner) {
+  int most = 1;
+  std::vector<std::vector<int>> in(contests_.size());
+  std::vector<std::vector<std::vector<double>>> values(contests_.size());
+  for (size_t i = 0; i < contests_.size(); ++i) {
+    const Turns& turns = contests_[i].turns;
+    for (int k = 0; k < turns.programs(); ++k) {
+      if (turns.IsIn(k)) in[i].push_back(k);
+    }
+    values[i].resize(turns.programs());
+    most = std::max(most, static_cast<int>(in[i].size()));
+  }
+  const std::vector<graph::TaskCall>& calls = network_.network.calls;
+  for (int turn = 0; turn < most; ++turn) {
+    for (size_t i = 0; i < contests_.size(); ++i) {
+      runner.Use(static_cast<int>(i), in[i][turn % in[i].size()]);
+    }
+    runner.Run(nullptr);
+    std::vector<double> seconds(calls.size());
+    for (int repeat = 0; repeat < repeats_; ++repeat) runner.Run(&seconds);
+    if (options_.budget.stop()) return false;
+    std::vector<double> sums(contests_.size());
+    for (size_t c = 0; c < calls.size(); ++c) sums[calls[c].task] += seconds[c];
+    for (size_t i = 0; i < contests_.size(); ++i) {
+      const double each = sums[i] / repeats_ / network_.network.tasks[i].weight;
+      values[i][in[i][turn % in[i].size()]].push_back(each);
+    }
+  }
+  std::vector<double> noise;
+  for (size_t i = 0; i < contests_.size(); ++i) {
+    // A task without a choice is timed, too, until there is something to compare it with.
+    if (contests_[i].fixed) continue;
+    std::vector<double> round;
+    for (const std::vector<double>& of_program : values[i]) {
+      round.push_back(of_program.empty() ? 0 : Median(of_program));
+    }
+    contests_[i].turns.AddRound(round);
+    if (const double own = contests_[i].turns.Noise(); own > 0) noise.push_back(own);
+  }
+  const double typical = noise.empty() ? 0 : Median(noise);
+  for (Contest& contest : contests_) contest.turns.Drop(typical, static_cast<int>(noise.size()));
+  return true;
+}
+
+bool NetworkTurns::RunPairs(TurnRunner& runner, double until) {
+  const auto time = [&](bool chosen) {
+    UseAll(runner, chosen);
+    runner.Run(nullptr);
+    const double start = runner.Now();
+    for (int repeat = 0; repeat < repeats_; ++repeat) runner.Run(nullptr);
+    return (runner.Now() - start) / repeats_;
+  };
+  while (std::ssize(tuned_seconds_) < kLeastPairs || options_.budget.clock() < until) {
+    // Which comes first changes, so that a steady drift affects both alike.
+    const bool chosen_first = tuned_seconds_.size() % 2 == 0;
+    const double first = time(chosen_first), second = time(!chosen_first);
+    if (options_.budget.stop()) return false;
+    tuned_seconds_.push_back(chosen_first ? first : second);
+    zero_trial_seconds_.push_back(chosen_first ? second : first);
+  }
+  return true;
+}
+
+trial::StopReason NetworkTurns::Run(const RunnerMaker& make,
+                                    const std::function<void(const RepeatStatus&)>& observer) {
+  std::vector<std::vector<const tensor::Program*>> programs;
+  for (const Contest& contest : contests_) programs.push_back(contest.Programs());
+  RepeatStatus status{.done = Decided(), .all = static_cast<int>(contests_.size())};
+  if (observer) observer(status);
+  const double start = options_.budget.clock();
+  const std::unique_ptr<TurnRunner> runner = make(programs);
+  runner->Run(nullptr);
+  const double warm = runner->Now();
+  runner->Run(nullptr);
+  const double latency = std::max(1e-7, runner->Now() - warm);
+  const double end = start + options_.budget.seconds;
+  const double end_of_rounds = start + kShareOfRounds * options_.budget.seconds;
+  const double of_measurement = kShareOfRounds * options_.budget.seconds / (kRounds * 3);
+  repeats_ = std::clamp(static_cast<int>(of_measurement / latency) - 1, 1, kMaxRepeats);
+  for (int round = 0; round < kMinRounds || Decided() < status.all; ++round) {
+    if (round >= kMinRounds && options_.budget.clock() >= end_of_rounds) break;
+    if (!RunRound(*runner)) return trial::StopReason::kStopped;
+    status.done = Decided();
+    if (observer) observer(status);
+  }
+  const bool is_same =
+      std::ranges::all_of(contests_, [](const Contest& contest) { return contest.Chosen() == 0; });
+  const bool has_baseline = std::ranges::any_of(contests_, [](const Contest& contest) {
+    return contest.task != nullptr && contest.keeps_first;
+  });
+  if (has_baseline && !is_same) {
+    if (!RunPairs(*runner, end)) return trial::StopReason::kStopped;
+    gain_ = {.zero_trial_seconds = Median(zero_trial_seconds_),
+             .tuned_seconds = Median(tuned_seconds_),
+             .ratio = measure::RatioInTurns(zero_trial_seconds_, tuned_seconds_)};
+  }
+  TimeDefaults(*runner);
+  if (options_.budget.stop()) return trial::StopReason::kStopped;
+  Record();
+  return trial::StopReason::kTrials;
+}
+
+void NetworkTurns::TimeDefaults(TurnRunner& runner) {
+  double estimate = 0;
+  for (size_t i = 0; i < contests_.size(); ++i) {
+    Contest& contest = contests_[i];
+    estimate += network_.network.tasks[i].weight *
+                feature::EstimateCodeTime(contest.plain, network_.target);
+    runner.Use(static_cast<int>(i), static_cast<int>(contest.finalists.size()));
+  }
+  const double most = kShareOfDefaults * options_.budget.seconds / std::max(estimate, 1e-9);
+  const std::vector<graph::TaskCall>& calls = network_.network.calls;
+  for (int run = 0; run < std::min(kDefaultRuns, static_cast<int>(most)); ++run) {
+    std::vector<double> seconds(calls.size()), sums(contests_.size());
+    runner.Run(&seconds);
+    for (size_t c = 0; c < calls.size(); ++c) sums[calls[c].task] += seconds[c];
+    for (size_t i = 0; i < contests_.size(); ++i) {
+      contests_[i].plain_seconds.push_back(sums[i] / network_.network.tasks[i].weight);
+    }
+  }
+}
+
+void NetworkTurns::Record() {
+  // Together they may be slower than each is apart: then nothing is used that is not known well.
+  const bool is_slower = gain_ && gain_->ratio.IsClear() && gain_->ratio.high < 1;
+  record::Repeat identity;
+  identity.run = session_.id();
+  identity.after = session_.Status().trials;
+  identity.target = store_.FindTarget(network_.target).value_or(0);
+  std::vector<record::Repeat> repeats;
+  for (const Contest& contest : contests_) {
+    if (contest.fixed) continue;
+    const int chosen = is_slower && contest.keeps_first ? 0 : contest.Chosen();
+    identity.task = contest.task->id();
+    for (int k = 0; k < contest.turns.programs(); ++k) {
+      const std::vector<double>& seconds = contest.turns.SecondsOf(k);
+      const int rounds = std::min(kRecordedRounds, static_cast<int>(seconds.size()));
+      for (int round = 0; round < rounds; ++round) {
+        // Medians of as many parts of the rounds, in their order.
+        const auto first = seconds.begin() + std::ssize(seconds) * round / rounds;
+        const auto last = seconds.begin() + std::ssize(seconds) * (round + 1) / rounds;
+        record::Repeat& repeat = repeats.emplace_back(identity);
+        repeat.trial_run = contest.finalists[k].trial_run;
+        repeat.trial = contest.finalists[k].trial;
+        repeat.round = round;
+        repeat.outcome = trial::Outcome::Feasible(Median(std::vector<double>(first, last)));
+        if (k == chosen) repeat.outcome.Set(kChosen, 1);
+      }
+    }
+    if (contest.plain_seconds.empty()) continue;
+    record::Repeat& repeat = repeats.emplace_back(identity);
+    repeat.outcome = trial::Outcome::Feasible(Median(contest.plain_seconds));
+  }
+  store_.AddRepeats(repeats);
+  if (is_slower) gain_ = GainInTurns{gain_->zero_trial_seconds, gain_->zero_trial_seconds, {}};
+}
+
+}  // namespace bayloom::tuning

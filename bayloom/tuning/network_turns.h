@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "bayloom/record/store.h"
+#include "bayloom/trial/budget.h"
+#include "bayloom/tuning/gain_in_turns.h"
+#include "bayloom/tuning/repeat_options.h"
+#include "bayloom/tuning/session.h"
+#include "bayloom/tuning/tuned_network.h"
+
+namespace bayloom::tuning {
+
+/// Runs a network with one of several programs for each task: what NetworkTurns times.
+class TurnRunner {
+ public:
+  virtual ~TurnRunner() = default;
+  /// From now on the task is run by this one of its programs.
+  virtual void Use(int task, int program) = 0;
+  /// One run; adds each call's seconds to `seconds` unless that is null.
+  virtual void Run(std::vector<double>* seconds) = 0;
+  /// Seconds that a run takes, of a monotonic clock.
+  virtual double Now() = 0;
+};
+
+/// A network in this process (graph::Executor), with random inputs. `programs`: of each task.
+std::unique_ptr<TurnRunner> MakeTurnRunner(
+    const graph::TaskGraph& network, const target::Target& target,
+    const std::vector<std::vector<const tensor::Program*>>& programs);
+
+/// Decides which of its best programs each task of a network gets, by times that are taken inside
+/// of the network, in the order in which it runs: with the data, the caches and the neighbours that
+/// programs will have. In each round every program that is still in is timed once (Turns), after a
+/// run that warms up. A program takes the place of the zero-trial one only if it is clearly faster.
+/// Then the network with the chosen programs and with the zero-trial ones is timed in turns; if the
+/// chosen ones are clearly slower together, they are not used. The default programs are timed
+/// beside, where that does not take long.
+class NetworkTurns {
+ public:
+  struct Options {
+    int candidates = 4;  ///< of each task, beside the zero-trial program
+    /// What it may take. A few rounds and pairs are carried out whatever they take.
+    trial::Budget budget = {.seconds = 3};
+  };
+  using RunnerMaker = std::function<std::unique_ptr<TurnRunner>(
+      const std::vector<std::vector<const tensor::Program*>>&)>;
+
+  /// `network`: as it will be compiled (TunedNetwork::Choose). Tasks that the session has compared
+  /// since its last trial keep what was chosen. All must outlive it.
+  NetworkTurns(record::Store& store, const Session& session, const TunedNetwork& network,
+               Options options);
+
+  ~NetworkTurns();
+
+  /// What the budget stops leaves no trace. Otherwise each task's comparison is written to the
+  /// store; from then on Store::BestOf goes by it.
+  trial::StopReason Run(const RunnerMaker& make,
+                        const std::function<void(const RepeatStatus&)>& observer = {});
+  /// Nothing before Run has ended, and where no task has a zero-trial program beside another.
+  const std::optional<GainInTurns>& gain() const { return gain_; }
+
+ private:
+  struct Contest;
+
+  /// Times a round; false if it was stopped, as the next.
+  bool RunRound(TurnRunner& runner);
+  bool RunPairs(TurnRunner& runner, double until);
+  void UseAll(TurnRunner& runner, bool chosen);
+  /// Adds a task of the network.
+  void AddContest(size_t position, const TuningTask* task, bool is_compared);
+  void LimitToTime();
+  int Decided() const;
+  void TimeDefaults(TurnRunner& runner);
+  void Record();
+
+  record::Store& store_;
+  const Session& session_;
+  const TunedNetwork& network_;
+  Options options_;
+  std::vector<Contest> contests_;  ///< parallel to the network's tasks
+  int repeats_ = 1;                ///< timed runs of a measurement
+  std::vector<double> zero_trial_seconds_, tuned_seconds_;
+  std::optional<GainInTurns> gain_;
+};
+
+}  // namespace bayloom::tuning
