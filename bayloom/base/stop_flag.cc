@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <cstring>
 
 namespace bayloom::base {
 namespace {
@@ -15,6 +16,7 @@ namespace {
 std::atomic<bool> stop_requested{false};
 std::atomic<bool> stop_noticed{false};
 std::atomic<int> stop_signal{SIGINT};
+std::atomic<const char*> stop_message{"stopped\n"};
 static_assert(std::atomic<bool>::is_always_lock_free, "the flag is set in a signal handler");
 
 /// Ends the process after kStopSeconds, or with 0 lets it live.
@@ -25,8 +27,8 @@ void SetDeadline(double seconds) {
 }
 
 extern "C" void HandleDeadline(int) {
-  constexpr char kMessage[] = "stopped\n";
-  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kMessage, sizeof(kMessage) - 1);
+  const char* const message = stop_message;
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, message, std::strlen(message));
   _exit(128 + stop_signal);
 }
 
@@ -39,7 +41,8 @@ extern "C" void HandleStopSignal(int signal_number) {
 
 }  // namespace
 
-void CatchStopSignals() {
+void CatchStopSignals(const char* message) {
+  stop_message = message;
   struct sigaction action = {};
   action.sa_handler = HandleStopSignal;
   action.sa_flags = SA_RESTART;

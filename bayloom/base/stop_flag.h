@@ -11,7 +11,7 @@ namespace bayloom::base {
 /// From now on the first SIGINT or SIGTERM sets the flag; the second ends the process as usual. So
 /// does the first where NoticeStop was not called within kStopSeconds: code that is busy with
 /// something else for longer must not need to end in order (runs do not: every trial is durable).
-void CatchStopSignals();
+void CatchStopSignals(const char* message = "stopped\n");
 
 inline constexpr double kStopSeconds = 0.9;
 

@@ -41,7 +41,9 @@ nlohmann::json ToJson(const ShapedNetwork& shape) {
 }
 
 nlohmann::json ToJson(const graph::Package& package, std::span<const ShapedNetwork> shapes) {
-  nlohmann::json json = {{"library", package.library}, {"header", package.header}};
+  nlohmann::json json = {{"library", package.library},
+                         {"header", package.header},
+                         {"weights_bytes", package.constant_bytes}};
   if (shapes.size() == 1) {
     json.update(ToJson(shapes.front()));
     return json;
@@ -68,13 +70,31 @@ std::vector<graph::PackageShape> PackageShapes(std::span<const ShapedNetwork> ne
   return shapes;
 }
 
+double Megabytes(const std::string& path) {
+  return static_cast<double>(std::filesystem::file_size(path)) / 1e6;
+}
+
+/// "12.6 MB: weights 12.3 MB, in the model 4.9 MB; --max-size limits it". Programs may read weights
+/// in forms of their own, such as Winograd's, and different programs the same weights in different
+/// forms.
+std::string SizeText(const graph::Package& package, std::span<const ShapedNetwork> networks) {
+  int64_t in_model = 0;
+  for (const graph::Value& value : networks.front().targets.front().network.graph.values) {
+    if (value.constant) in_model += std::ssize(value.constant->data);
+  }
+  const auto megabytes = [](int64_t bytes) {
+    return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
+  };
+  const std::string size = fmt::format("{:.1f} MB", Megabytes(package.library));
+  // Where code is most of it, the weights are not what a reader asks about.
+  if (package.constant_bytes < 100'000 || package.constant_bytes < in_model * 11 / 10) return size;
+  return fmt::format("{}: weights {}, in the model {}; --max-size limits it", size,
+                     megabytes(package.constant_bytes), megabytes(in_model));
+}
+
 std::string NameOf(const CompileOptions& options) {
   if (!options.name.empty()) return options.name;
   return graph::ToPackageName(std::filesystem::path(options.network.model.path).stem().string());
-}
-
-double Megabytes(const std::string& path) {
-  return static_cast<double>(std::filesystem::file_size(path)) / 1e6;
 }
 
 /// A library for each part, a model for each step of nodes that are left out, and the plan.
@@ -128,8 +148,8 @@ void Compile(const CompileOptions& options) {
     fmt::print("{}\n", report::JsonText(shown));
     return;
   }
-  fmt::print("{} ({:.1f} MB), {}\n", base::InOneLine(package.library, 200),
-             Megabytes(package.library), base::InOneLine(package.header, 200));
+  fmt::print("{} ({}), {}\n", base::InOneLine(package.library, 200), SizeText(package, networks),
+             base::InOneLine(package.header, 200));
 }
 
 }  // namespace

@@ -25,6 +25,7 @@
 #include "bayloom/record/program_pool.h"
 #include "bayloom/record/store.h"
 #include "bayloom/report/format.h"
+#include "bayloom/report/gain_text.h"
 #include "bayloom/report/pool_table.h"
 #include "bayloom/report/printable.h"
 #include "bayloom/report/repeat_table.h"
@@ -75,9 +76,15 @@ void PrintRepeats(const report::Table& repeats) {
 }
 
 void Print(const report::SessionReport& report, bool slots) {
-  fmt::print("{} ({}): {} trials in {}, latency {}\n\n", base::InOneLine(report.record.name),
+  const int estimated = report.estimated_tasks();
+  fmt::print("{} ({}): {} trials in {}, latency {}{}\n", base::InOneLine(report.record.name),
              base::InOneLine(report.label), report::FormatCount(report.trials()),
-             report::FormatSeconds(report.seconds()), report::FormatSeconds(report.latency()));
+             report::FormatSeconds(report.seconds()), report::FormatSeconds(report.latency()),
+             estimated == 0
+                 ? ""
+                 : fmt::format(", {} of {} tasks by estimate (~)", estimated, report.tasks.size()));
+  if (report.gain) fmt::print("gain: {}\n", report::GainText(*report.gain));
+  fmt::print("\n");
   const report::Table tables[] = {report::LatencyTable(report), report::TaskTable(report),
                                   report::PhaseTable(report), report::ModelTable(report)};
   for (const report::Table& table : tables) {

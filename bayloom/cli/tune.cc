@@ -8,6 +8,7 @@
 
 #include <CLI/App.hpp>
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -195,6 +196,18 @@ NextCommands CommandsAfter(const TuneArguments& arguments, const target::Target&
   return next;
 }
 
+/// The front, or why there is none.
+std::string FrontOf(const tuning::Tuning& tuning, const tuning::SessionStatus& status) {
+  const auto waiting =
+      std::ranges::count_if(status.tasks, [](const scheduling::TaskProgress& task) {
+        return task.weight > 0 && std::isinf(task.best());
+      });
+  if (waiting == 0) return FrontText(tuning.Front(), tuning.objectives());
+  return fmt::format(
+      "no Pareto front: {} of {} tasks have no program that was tried; {} trials give each one\n\n",
+      waiting, status.tasks.size(), status.tasks.size());
+}
+
 /// "another minute is expected to gain 0.3 %".
 std::string LeftText(std::optional<double> gain_per_minute) {
   if (!gain_per_minute) return "";
@@ -230,21 +243,27 @@ void PrintResult(tuning::Tuning& tuning, trial::StopReason reason, const TuneArg
     fmt::print("{}\n", report::JsonText(shown));
     return;
   }
-  fmt::print("\n{}\n{}{}: {}\n{}{}{}", tasks.Text(),
-             has_front ? FrontText(tuning.Front(), tuning.objectives()) : "", DescribeEnd(reason),
-             report::SummaryLine(status), is_emulated ? "" : GainText(gain),
+  fmt::print("\n{}\n{}{}: {}\n{}{}{}", tasks.Text(), has_front ? FrontOf(tuning, status) : "",
+             DescribeEnd(reason), report::SummaryLine(status), is_emulated ? "" : GainText(gain),
              is_emulated ? "" : LeftText(gain_per_minute),
              CommandsAfter(arguments, target, reason, status.trials).Text());
 }
 
-/// The target with its machine model, which takes seconds where the store does not have it.
-target::Target MeasuredTargetFor(const target::Target& target, record::Store& store) {
-  if (!store.FindTarget(target)) {
-    Say("Measuring this machine, once for {}\n", base::InOneLine(store.path(), 200));
+/// The target with its machine model, which takes seconds where the database does not have it.
+target::Target MeasuredTargetFor(const target::Target& target, record::Store& store,
+                                 tuning::UserStore& user_store) {
+  const bool is_known = store.FindTarget(target).has_value();
+  if (!is_known) {
+    Say("Measuring this machine, once for {}: 5 to 25 seconds, before the time of the tuning\n",
+        base::InOneLine(store.path(), 200));
   }
-  return tuning::MeasuredTarget(store, target, [](const std::string& busy) {
+  bool is_disturbed = false;
+  target::Target measured = tuning::MeasuredTarget(store, target, [&](const std::string& busy) {
+    is_disturbed = true;
     Say("{}; what is estimated of programs may be wrong for these records\n", busy);
   });
+  if (!is_known && !is_disturbed) user_store.KeepMachine(measured);
+  return measured;
 }
 
 /// What earlier sessions of the database have decided on the precision.
@@ -324,7 +343,8 @@ void Tune(TuneArguments arguments) {
     wanted = TargetNamedFor(*workers, arguments.target);
   }
   record::Store store(arguments.database);
-  const target::Target target = !workers ? MeasuredTargetFor(*wanted, store)
+  tuning::UserStore user_store = arguments.store.Open();
+  const target::Target target = !workers ? MeasuredTargetFor(*wanted, store, user_store)
                                 : wanted ? store.TargetOf(store.AddTarget(*wanted))
                                          : TargetOfWorkers(*workers, store);
   std::optional<measure::LoadMonitor> load;
@@ -337,7 +357,6 @@ void Tune(TuneArguments arguments) {
     here.emplace(target, arguments.sandbox);
   }
   tuning::ProgramEvaluator& evaluator = remote ? *remote : here->evaluator();
-  tuning::UserStore user_store = arguments.store.Open();
   base::ThreadPool pool;
   options.first =
       [&, tasks = static_cast<int>(subject.specs.size())](const sketch::SpaceGenerator& space) {
@@ -352,6 +371,11 @@ void Tune(TuneArguments arguments) {
       tuning.resumed() ? "Resuming" : "Beginning", session.id(), session.tasks().size(),
       session.tasks().size() == 1 ? "" : "s", base::InOneLine(subject.name), target.cpu,
       target.cores, base::InOneLine(arguments.database, 200));
+  if (tuning.resumed()) {
+    const tuning::SessionStatus before = session.Status();
+    Say("It has had {} trials in {}: these count for --trials and --time\n",
+        report::FormatCount(before.trials), report::FormatSeconds(before.seconds));
+  }
   if (tuning.prior()) {
     const record::StoredModel& prior = tuning.prior()->stored;
     Say("prior: {} trials of {} tasks of earlier tunings\n", report::FormatCount(prior.trials),
@@ -447,7 +471,8 @@ void AddTuneCommand(CLI::App& app) {
                      ->capture_default_str()),
         {"on", "off"});
   tune->add_flag("--resume", options->options.resume,
-                 "Continue the last session of this model, if there is one");
+                 WithDetails("Continue the last session of this model, if there is one",
+                             "; its trials\nand its time count for --trials and --time"));
   options->workers.AddTo(*tune);
   Advanced(tune->add_flag("--sandbox", options->sandbox,
                           "Programs get no network and cannot write files while they are timed"));

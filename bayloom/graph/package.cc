@@ -292,6 +292,7 @@ Package WritePackage(std::span<const PackageShape> shapes, const std::string& di
                        arguments);
 
   Package package;
+  package.constant_bytes = static_cast<int64_t>(constants.content().size());
   package.library = (fs::path(directory) / library).string();
   package.header = (fs::path(directory) / (name + ".h")).string();
   base::MoveFile(scratch / library, package.library);

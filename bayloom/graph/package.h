@@ -33,8 +33,9 @@ struct PackageShape {
 
 /// What WritePackage made.
 struct Package {
-  std::string library;  ///< path of the shared library
-  std::string header;   ///< path of the C header that describes it
+  std::string library;         ///< path of the shared library
+  std::string header;          ///< path of the C header that describes it
+  int64_t constant_bytes = 0;  ///< of the library: weights as its programs read them
 };
 
 /// Turns a network into a shared library with a C interface, and its header:

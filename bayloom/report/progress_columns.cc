@@ -45,10 +45,13 @@ ProgressOptions TuningProgress() {
   options.columns = {
       {"task", 0,
        [](const run::RunStatus& status, const trial::Outcome*) { return TaskText(status); }},
+      {"last", 8,
+       [](const run::RunStatus&, const trial::Outcome* last) {
+         return LastText(last, FormatSeconds);
+       }},
       {"best", 8,
-       [](const run::RunStatus& status, const trial::Outcome* last) {
-         const std::string text = LastText(last, FormatSeconds);
-         return text.empty() ? FormatSeconds(status.tasks[status.task].best()) : text;
+       [](const run::RunStatus& status, const trial::Outcome*) {
+         return FormatSeconds(status.tasks[status.task].best());
        }},
       {"all tasks", 9, [](const run::RunStatus& status, const trial::Outcome*) {
          const bool is_estimated = scheduling::CountEstimated(status.tasks) > 0;

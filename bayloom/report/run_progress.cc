@@ -20,12 +20,15 @@ namespace {
 
 constexpr double kEndless = std::numeric_limits<double>::infinity();
 constexpr int kMinWidth = 8;
+/// What columns are aligned to where lines may be longer.
+constexpr int kLogWidth = 100;
 constexpr const char* kGap = "  ";
+constexpr size_t kMaxLogText = 1000;
 
 /// In one line of `width` columns at most; without its middle if it is too long, as names of tasks
 /// are told apart by their ends.
 std::string Shortened(const std::string& text, int width) {
-  const std::string line = base::InOneLine(text, 1000);
+  const std::string line = base::InOneLine(text, kMaxLogText);
   const size_t characters = base::CountUtf8Characters(line), most = static_cast<size_t>(width);
   if (characters <= most) return line;
   const size_t left = most / 3, right = most - left - 2;
@@ -47,18 +50,18 @@ std::string Trials(const run::RunStatus& status) {
 }
 
 ProgressColumn TrialsColumn() {
-  return {"trials", 11,
+  return {"trials", 9,
           [](const run::RunStatus& status, const trial::Outcome*) { return Trials(status); }};
 }
 
 ProgressColumn TimeColumn() {
-  return {"time", 8, [](const run::RunStatus& status, const trial::Outcome*) {
+  return {"time", 10, [](const run::RunStatus& status, const trial::Outcome*) {
             return FormatSeconds(std::round(status.seconds));
           }};
 }
 
 ProgressColumn LeftColumn(const run::RunStatus& begin) {
-  return {"left", 8, [begin](const run::RunStatus& status, const trial::Outcome*) {
+  return {"left", 10, [begin](const run::RunStatus& status, const trial::Outcome*) {
             return FormatSeconds(std::round(SecondsLeft(status, begin)));
           }};
 }
@@ -84,15 +87,18 @@ RunProgress::RunProgress(std::FILE* out, const run::RunStatus& begin, ProgressOp
 }
 
 std::string RunProgress::Format(const std::vector<std::string>& texts, int width) const {
-  int open = width;
+  const bool is_log = width == 0;
+  int open = is_log ? kLogWidth : width;
   for (const ProgressColumn& column : options_.columns) open -= column.width + 2;
   std::string line;
   for (size_t i = 0; i < texts.size(); ++i) {
     const int own = options_.columns[i].width;
     const int size = own > 0 ? own : std::max(kMinWidth, open);
-    const std::string text = Shortened(texts[i], size);
+    const std::string text =
+        is_log ? base::InOneLine(texts[i], kMaxLogText) : Shortened(texts[i], size);
     if (i > 0) line += kGap;
-    const std::string filling(static_cast<size_t>(size) - base::CountUtf8Characters(text), ' ');
+    const size_t characters = base::CountUtf8Characters(text), most = static_cast<size_t>(size);
+    const std::string filling(most - std::min(most, characters), ' ');
     line += own > 0 ? filling + text : text + filling;
   }
   return line;
@@ -114,14 +120,19 @@ std::string RunProgress::Line(const run::RunStatus& status, const trial::Outcome
 }
 
 void RunProgress::Keep(const run::RunStatus& status, const trial::Outcome* outcome) {
-  if (!std::exchange(has_header_, true)) line_.Keep(Header(line_.width()));
+  BeginWithHeader();
   line_.Keep(Line(status, outcome, line_.width()));
+}
+
+void RunProgress::BeginWithHeader() {
+  if (!std::exchange(has_header_, true)) line_.Keep(Header(line_.width()));
 }
 
 void RunProgress::Trial(const run::RunStatus& status, const trial::Outcome& outcome) {
   if (options_.is_news(status)) {
     Keep(status, &outcome);
   } else if (line_.IsDue()) {
+    BeginWithHeader();
     line_.Show(Line(status, &outcome, line_.width()));
   }
 }

@@ -53,13 +53,14 @@ class RunProgress {
   /// Clears the changing line.
   void End() { line_.Clear(); }
 
-  // As written for a line of so many characters.
+  // As written for a line of so many characters; 0: in a log, where nothing is shortened.
   std::string Header(int width) const;
   std::string Line(const run::RunStatus& status, const trial::Outcome* outcome, int width) const;
 
  private:
   std::string Format(const std::vector<std::string>& texts, int width) const;
   void Keep(const run::RunStatus& status, const trial::Outcome* outcome);
+  void BeginWithHeader();
 
   StatusLine line_;
   run::RunStatus begin_;

@@ -51,6 +51,7 @@ class Reader {
     report_.record = store.RunOf(run);
     report_.label = LabelOf(report_.record);
     if (const auto state = tuning::SessionState::Parse(report_.record.state)) state_ = *state;
+    report_.gain = state_.gain;
     AddTasks(store);
     for (const record::Metric& metric : store.MetricsOf(run)) {
       report_.model[metric.name].push_back(metric.value);
@@ -87,7 +88,15 @@ class Reader {
 
   void AddTask(record::TaskId id, const std::string& name, double weight) {
     places_[id] = static_cast<int>(report_.tasks.size());
-    report_.tasks.push_back({id, name, weight, 0, 0, kNoLatency});
+    const auto estimate = state_.estimates.find(id);
+    report_.tasks.push_back(
+        {.id = id,
+         .name = name,
+         .weight = weight,
+         .slots = 0,
+         .trials = 0,
+         .best = kNoLatency,
+         .estimate = estimate == state_.estimates.end() ? kNoLatency : estimate->second});
   }
 
   /// `end` is 0 if it is not known: then times of day tell.
@@ -126,7 +135,7 @@ class Reader {
   double Latency() const {
     double sum = 0;
     for (const SessionReport::Task& task : report_.tasks) {
-      if (task.weight > 0) sum += task.weight * task.best;
+      if (task.weight > 0) sum += task.weight * task.seconds();
     }
     return sum;
   }
@@ -142,6 +151,12 @@ class Reader {
 
 double SessionReport::latency() const {
   return points.empty() ? kNoLatency : points.back().latency;
+}
+
+int SessionReport::estimated_tasks() const {
+  return static_cast<int>(std::ranges::count_if(tasks, [](const Task& task) {
+    return task.weight > 0 && std::isinf(task.best) && std::isfinite(task.estimate);
+  }));
 }
 
 SessionReport::Point SessionReport::After(int64_t trials) const {
@@ -171,7 +186,9 @@ nlohmann::json ToJson(const SessionReport& report) {
       phases[phase.name] = *report.phases.*phase.seconds;
   }
   const nlohmann::json options = base::ParseJsonOrDiscard(report.record.definition);
-  return {{"run", report.record.id},
+  return {{"estimated_tasks", report.estimated_tasks()},
+          {"gain", report.gain ? tuning::ToJson(*report.gain) : nlohmann::json()},
+          {"run", report.record.id},
           {"kind", std::string(record::ToString(report.record.kind))},
           {"model", report.record.name},
           {"label", report.label},

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
@@ -15,6 +16,7 @@
 #include "bayloom/report/line_chart.h"
 #include "bayloom/report/table.h"
 #include "bayloom/run/phase_times.h"
+#include "bayloom/tuning/gain_in_turns.h"
 
 namespace bayloom::report {
 
@@ -28,12 +30,19 @@ struct SessionReport {
     int slots = 0;
     int64_t trials = 0;
     double best = 0;  ///< seconds; infinity if nothing was feasible
+    /// Seconds that its zero-trial program is estimated to take; infinity if that is not known.
+    double estimate = 0;
+
+    /// What it counts in the whole.
+    double seconds() const { return std::isfinite(best) ? best : estimate; }
   };
   /// The whole after a trial.
   struct Point {
     int64_t trials = 0;
     double seconds = 0;  ///< of the run
-    double latency = 0;  ///< sum of weight * best; infinity until each task has a program
+    /// Sum of weight * best, of tasks without a program of weight * estimate; infinity while one
+    /// has neither.
+    double latency = 0;
   };
   struct Turn {
     int task = 0;  ///< index
@@ -44,7 +53,8 @@ struct SessionReport {
   };
 
   record::RunRecord record;
-  std::string label;  ///< "dynatune, evolutionary, seed 1"
+  std::string label;                        ///< "dynatune, evolutionary, seed 1"
+  std::optional<tuning::GainInTurns> gain;  ///< over the zero-trial programs, where it was measured
   std::vector<Task> tasks;
   std::vector<Point> points;  ///< after each trial that changed the latency, and after the last
   std::vector<Turn> turns;
@@ -54,6 +64,8 @@ struct SessionReport {
   int64_t trials() const { return points.empty() ? 0 : points.back().trials; }
   double seconds() const { return points.empty() ? 0 : points.back().seconds; }
   double latency() const;
+  /// Tasks that count by their estimate.
+  int estimated_tasks() const;
   /// The latency after so many trials.
   Point After(int64_t trials) const;
 };

@@ -46,8 +46,11 @@ Table TaskTable(const SessionReport& report) {
                   {task.weight, fmt::format("{:g}", task.weight)},
                   task.slots,
                   task.trials,
-                  Seconds(task.best),
-                  Percent(task.weight * task.best / report.latency())});
+                  {task.best, std::isfinite(task.best) ? FormatSeconds(task.best)
+                              : std::isfinite(task.estimate)
+                                  ? fmt::format("~{}", FormatSeconds(task.estimate))
+                                  : "-"},
+                  Percent(task.weight == 0 ? 0 : task.weight * task.seconds() / report.latency())});
   }
   return table;
 }

@@ -26,8 +26,8 @@ StatusLine::~StatusLine() { Clear(); }
 
 int StatusLine::width() const {
   winsize size = {};
-  const bool is_known =
-      is_terminal_ && ioctl(fileno(out_), TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  if (!is_terminal_) return 0;
+  const bool is_known = ioctl(fileno(out_), TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
   return is_known ? size.ws_col : kDefaultWidth;
 }
 

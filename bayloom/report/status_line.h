@@ -28,7 +28,7 @@ class StatusLine {
   /// Clears the changing line.
   void Clear();
 
-  /// Columns of the terminal; 80 where there is none.
+  /// Columns of the terminal; 0 where there is none, for a log has no width.
   int width() const;
 
  private:

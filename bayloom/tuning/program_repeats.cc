@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "bayloom/measure/measurement_details.h"
+#include "bayloom/measure/timing.h"
 #include "bayloom/run/scheduled_run.h"
 #include "bayloom/tuning/finalists.h"
 #include "bayloom/tuning/program_front.h"
@@ -59,6 +60,10 @@ class ProgramRepeats::Comparison final : public run::RunTask<ProgramTrial> {
   }
   int64_t turns() const { return TurnsFor(candidates()); }
   bool is_complete() const { return is_complete_; }
+  double weight() const { return weight_; }
+  /// Of each round, of the zero-trial and the chosen program; empty where there is no choice.
+  const std::vector<double>& zero_trial_seconds() const { return zero_trial_seconds_; }
+  const std::vector<double>& chosen_seconds() const { return chosen_seconds_; }
 
   /// What it will probably take with so many of the candidates and the untuned program.
   double EstimatedSeconds(int candidates) const {
@@ -142,6 +147,8 @@ class ProgramRepeats::Comparison final : public run::RunTask<ProgramTrial> {
       turns.AddRound(seconds);
     }
     turns.Drop(turns.Noise());
+    zero_trial_seconds_ = turns.SecondsOf(0);
+    chosen_seconds_ = turns.SecondsOf(turns.Chosen());
     for (trial::Outcome& outcome : finalists_[turns.Chosen()].outcomes) outcome.Set(kChosen, 1);
   }
 
@@ -172,6 +179,7 @@ class ProgramRepeats::Comparison final : public run::RunTask<ProgramTrial> {
   int64_t proposed_ = 0;
   int64_t told_ = 0;
   bool is_complete_ = false;
+  std::vector<double> zero_trial_seconds_, chosen_seconds_;
 };
 
 ProgramRepeats::ProgramRepeats(record::Store& store, const Session& session,
@@ -211,6 +219,26 @@ ProgramRepeats::ProgramRepeats(record::Store& store, const Session& session,
 }
 
 ProgramRepeats::~ProgramRepeats() = default;
+
+std::optional<GainInTurns> ProgramRepeats::Gain() const {
+  size_t rounds = 0;
+  for (const auto& comparison : comparisons_) {
+    rounds = std::max(rounds, comparison->zero_trial_seconds().size());
+  }
+  if (rounds == 0) return std::nullopt;
+  std::vector<double> zero_trial(rounds), chosen(rounds);
+  for (const auto& comparison : comparisons_) {
+    const size_t own = comparison->zero_trial_seconds().size();
+    for (size_t round = 0; own > 0 && round < rounds; ++round) {
+      const size_t place = std::min(round, own - 1);
+      zero_trial[round] += comparison->weight() * comparison->zero_trial_seconds()[place];
+      chosen[round] += comparison->weight() * comparison->chosen_seconds()[place];
+    }
+  }
+  return GainInTurns{.zero_trial_seconds = measure::Quantile(zero_trial, 0.5),
+                     .tuned_seconds = measure::Quantile(chosen, 0.5),
+                     .ratio = measure::RatioInTurns(zero_trial, chosen)};
+}
 
 trial::StopReason ProgramRepeats::Run(const trial::Budget& budget,
                                       const std::function<void(const RepeatStatus&)>& observer) {

@@ -11,15 +11,16 @@
 
 #include "bayloom/record/store.h"
 #include "bayloom/trial/budget.h"
+#include "bayloom/tuning/gain_in_turns.h"
 #include "bayloom/tuning/repeat_options.h"
 #include "bayloom/tuning/session.h"
 
 namespace bayloom::tuning {
 
-/// Measures the best few programs of a session's tasks again, and the untuned program once beside
-/// them. A program takes part if its time differs from the best by no more than noise explains: the
-/// spread and drift of both, at least 5 % each.
-/// In a session with several objectives those on the task's front take part as well.
+/// Measures the best few programs of a session's tasks again, each alone, beside the zero-trial one
+/// and once the default program (FinalistsOf). One takes the place of the zero-trial program only
+/// if it is clearly faster (Turns). In a session with several objectives those on the task's front
+/// take part as well.
 ///
 /// Each task's comparison is written to the store when it is complete; from then on Store::BestOf,
 /// and so compiling and running, goes by it. What the session has compared since its last trial is
@@ -36,6 +37,8 @@ class ProgramRepeats {
   /// Carries out what is planned; the budget's trials count for nothing. Ends like every run.
   trial::StopReason Run(const trial::Budget& budget,
                         const std::function<void(const RepeatStatus&)>& observer = {});
+  /// Of the tasks whose zero-trial program took part; nullopt where none did.
+  std::optional<GainInTurns> Gain() const;
   /// Why trials cannot be carried out, after an end by StopReason::kLost.
   const std::string& lost() const { return lost_; }
 

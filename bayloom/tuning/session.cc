@@ -17,6 +17,9 @@
 namespace bayloom::tuning {
 namespace {
 
+/// What each task tries before any gets more: the zero-trial program and one that is known or lent.
+constexpr int kMostOpeningTrials = 2;
+
 /// As SessionOptions::trials_per_slot says.
 int SlotSize(const SessionOptions& options, size_t tasks) {
   if (options.trials_per_slot > 0) return options.trials_per_slot;
@@ -121,7 +124,10 @@ void Session::AddTask(record::TaskId id, const TaskSpec& spec, const target::Tar
              const std::optional<cost::BatchMetrics>& metrics) {
         EndSlot(task, trials, metrics);
       }));
-  if (options_.first) tasks_.back()->TryFirst(options_.first(tasks_.back()->space()));
+  if (options_.first) {
+    const int opening_trials = std::min(kMostOpeningTrials, options_.trials_per_slot);
+    tasks_.back()->TryFirst(options_.first(tasks_.back()->space()), opening_trials);
+  }
   if (const auto& zero_trial = tasks_.back()->zero_trial()) {
     progress.zero_trial_cost = feature::EstimateCodeTime(zero_trial->program, target);
     log_->SetEstimate(id, progress.zero_trial_cost);

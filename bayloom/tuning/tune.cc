@@ -270,6 +270,10 @@ trial::StopReason Tuning::RepeatAlone(const trial::Budget& budget, double planne
   ProgramRepeats repeats(store_, *session_, evaluator_, options_.repeat, planned);
   const trial::StopReason end = repeats.Run(budget, observer.on_repeat);
   lost_ = repeats.lost();
+  const std::optional<GainInTurns> gain = repeats.Gain();
+  if (gain && end != trial::StopReason::kStopped && end != trial::StopReason::kLost) {
+    session_->SetGain(*gain);
+  }
   return end;
 }
 

@@ -60,7 +60,7 @@ struct TuneOptions {
   /// (NetworkTurns), else each alone (ProgramRepeats). That takes about this share of the time that
   /// the trials took, or two seconds if that is more; a budget of seconds includes it, and spends
   /// at most a fifth on it.
-  RepeatOptions repeat = {.candidates = 4, .rounds = 3};
+  RepeatOptions repeat = {.candidates = 4, .rounds = 6};
   double repeat_share = 0.05;
 };
 

@@ -10,12 +10,6 @@
 #include "bayloom/tuning/untuned_program.h"
 
 namespace bayloom::tuning {
-namespace {
-
-constexpr int64_t kMostOpeningTrials = 2;
-
-}  // namespace
-
 TuningTask::TuningTask(const TaskSpec& spec, record::TaskId id,
                        std::unique_ptr<const sketch::SpaceGenerator> space,
                        std::unique_ptr<strategy::SearchStrategy> strategy, Learner& learner,
@@ -32,14 +26,15 @@ TuningTask::TuningTask(const TaskSpec& spec, record::TaskId id,
       store_(std::move(store)),
       on_slot_(std::move(on_slot)) {}
 
-void TuningTask::TryFirst(FirstPrograms first) {
+void TuningTask::TryFirst(FirstPrograms first, int64_t opening_trials) {
+  opening_trials_ = opening_trials;
   first_ = std::move(first.others);
   zero_trial_ = std::move(first.zero_trial);
   if (zero_trial_) first_.insert(first_.begin(), *zero_trial_);
 }
 
 int64_t TuningTask::OpeningTrials() const {
-  return std::min<int64_t>(kMostOpeningTrials, std::ssize(first_));
+  return std::min<int64_t>(opening_trials_, std::ssize(first_));
 }
 
 run::TrialValue TuningTask::Restore(const TuningTrial& trial) {

@@ -75,9 +75,9 @@ class TuningTask final : public run::RunTask<ProgramTrial> {
   /// `trial` must outlive the sample.
   std::optional<TrainingSample> Learn(const TuningTrial& trial);
 
-  /// Proposes these before the strategy's own, but none that was tried; the first two before other
-  /// tasks get more.
-  void TryFirst(FirstPrograms first);
+  /// Proposes these before the strategy's own, but none that was tried; the first `opening_trials`
+  /// before other tasks get more.
+  void TryFirst(FirstPrograms first, int64_t opening_trials);
   /// The program that the task has without any trial, where it was said.
   const std::optional<sketch::Candidate>& zero_trial() const { return zero_trial_; }
 
@@ -106,6 +106,7 @@ class TuningTask final : public run::RunTask<ProgramTrial> {
   SlotObserver on_slot_;
   std::optional<MeasuredCandidate> best_;
   std::optional<sketch::Candidate> zero_trial_;
+  int64_t opening_trials_ = 0;
   std::vector<sketch::Candidate> first_;  ///< to be proposed next
   std::vector<TuningTrial> slot_;         ///< trials of this slot
   std::vector<TuningTrial> unlearnt_;     ///< trials of a slot that was interrupted

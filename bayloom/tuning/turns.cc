@@ -15,8 +15,8 @@ namespace {
 constexpr size_t kMinRounds = 3;
 /// Deviations of a median that make a difference clear. Many programs are looked at many times.
 constexpr double kClear = 3;
-/// A deviation that few rounds tell may be much too small by luck: by how much more a difference has
-/// to be then, divided by the rounds of all tasks.
+/// A deviation that few rounds tell may be much too small by luck: by how much more a difference
+/// has to be then, divided by the rounds of all tasks.
 constexpr double kDistrust = 6;
 /// No clock and no machine is so quiet that less than this is clear of one round.
 constexpr double kLeastNoise = 0.005;

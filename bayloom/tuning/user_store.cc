@@ -7,12 +7,15 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 
+#include "bayloom/base/json.h"
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
 #include "bayloom/base/system_error.h"
+#include "bayloom/codegen/cpu_features.h"
 #include "bayloom/measure/measure_machine.h"
 #include "bayloom/target/target_json.h"
 #include "bayloom/tuning/restore.h"
@@ -23,6 +26,19 @@ namespace {
 std::string Environment(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
+}
+
+/// What was measured while other processes ran.
+std::optional<target::MachineModel> ProvisionalMachine(record::Store& store,
+                                                       const target::Target& target) {
+  const std::optional<record::TargetId> known = store.FindTarget(target);
+  const std::optional<std::string> text = known ? store.MachineOf(*known) : std::nullopt;
+  if (!text) return std::nullopt;
+  try {
+    return target::MachineModelFromJson(base::ParseJsonOrDiscard(*text));
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;  // damaged, and measured again
+  }
 }
 
 }  // namespace
@@ -40,8 +56,8 @@ std::optional<std::string> UserStore::DefaultPath() {
   return (data / "bayloom" / "programs.db").string();
 }
 
-UserStore::UserStore(std::optional<std::string> path, Mode mode, Warning warning)
-    : mode_(mode), warning_(std::move(warning)) {
+UserStore::UserStore(std::optional<std::string> path, Mode mode, Listener warning, Listener notice)
+    : mode_(mode), warning_(std::move(warning)), notice_(std::move(notice)) {
   if (!path) return;
   try {
     if (mode == Mode::kRead) {
@@ -80,18 +96,29 @@ target::Target UserStore::WithMachine(target::Target target) {
     if (const std::optional<record::TargetId> known = store.FindTarget(target)) {
       target.machine = store.TargetOf(*known).machine;
     }
-    if (target.machine || mode_ == Mode::kRead) return;
+    if (!target.machine) target.machine = ProvisionalMachine(store, target);
+    if (target.machine || mode_ == Mode::kRead || codegen::MissingFeature(target)) return;
+    if (notice_) notice_("Measuring this machine, once for all models: 5 to 25 seconds");
     const Result<measure::MeasuredMachine> machine = measure::MeasuredMachineOf(target);
     if (!machine) return;
     target.machine = machine->model;
     if (machine->disturbed) {
       warning_(fmt::format("{}: programs that are not tuned may be badly chosen",
                            measure::DescribeMeasuredBusy(*machine->disturbed)));
+      target::Target without = target;
+      without.machine.reset();
+      store.SetMachine(store.AddTarget(without),
+                       target::MachineModelToJson(*target.machine).dump());
       return;
     }
     store.AddTarget(target);
   });
   return target;
+}
+
+void UserStore::KeepMachine(const target::Target& target) {
+  if (mode_ == Mode::kRead || !target.machine) return;
+  With([&](record::Store& store) { store.AddTarget(target); });
 }
 
 std::optional<MeasuredCandidate> UserStore::Find(const sketch::SpaceGenerator& space) {

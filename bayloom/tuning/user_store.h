@@ -33,23 +33,26 @@ class UserStore {
     kRead,   ///< a file that does not exist is an empty one
     kWrite,  ///< creates the file and its folder
   };
-  /// Told, in one line, why the store cannot be used.
-  using Warning = std::function<void(const std::string&)>;
+  /// Told, in one line, why the store cannot be used, or what takes time.
+  using Listener = std::function<void(const std::string&)>;
 
   /// The environment's BAYLOOM_STORE; else bayloom/programs.db in XDG_DATA_HOME, or in
   /// ~/.local/share. nullopt where that is "off", or where no home is known.
   static std::optional<std::string> DefaultPath();
 
   /// No path: a store that is always empty.
-  UserStore(std::optional<std::string> path, Mode mode, Warning warning);
+  UserStore(std::optional<std::string> path, Mode mode, Listener warning, Listener notice = {});
 
   /// Whether there is anything to read and write.
   bool is_open() const { return store_ != nullptr; }
 
   /// The target with its machine as measured earlier, or measured now (kWrite), which takes some
-  /// seconds; the target itself where nothing can be kept or it is not this machine. What other
-  /// processes disturbed is warned of and not kept.
+  /// seconds and is told; the target itself where nothing can be kept or it is not this machine.
+  /// What other processes disturbed is warned of, and kept as provisional: used until KeepMachine
+  /// has a better one.
   target::Target WithMachine(target::Target target);
+  /// Keeps the target's machine, which was measured undisturbed, unless one is kept.
+  void KeepMachine(const target::Target& target);
   /// The fastest program known of the space's workload and target.
   std::optional<MeasuredCandidate> Find(const sketch::SpaceGenerator& space);
   /// Programs of workloads that differ in their extents only, adapted to these.
@@ -74,7 +77,7 @@ class UserStore {
   void With(const std::function<void(record::Store&)>& use);
 
   Mode mode_;
-  Warning warning_;
+  Listener warning_, notice_;
   std::unique_ptr<record::Store> store_;
   std::unique_ptr<record::SampleStore> samples_;  ///< of the same file
   std::optional<LentPrograms> lent_;

@@ -10,8 +10,12 @@
 
 #include <csignal>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <thread>
 
+#include "bayloom/codegen/cpu_features.h"
+#include "bayloom/codegen/host.h"
+#include "bayloom/target/target_json.h"
 #include "bayloom/tensor/interpreter.h"
 #include "bayloom/tensor/operators.h"
 #include "tests/temporary_folder.h"
@@ -145,6 +149,32 @@ TEST_F(UserStoreTest, WithoutAPathItIsEmpty) {
   EXPECT_FALSE(store.is_open());
   EXPECT_FALSE(store.Prior(TwoCores()).has_value());
   EXPECT_FALSE(store.WithMachine(TwoCores()).machine.has_value());
+}
+
+TEST_F(UserStoreTest, WhatWasMeasuredOnABusyMachineIsUsedUntilThereIsBetter) {
+  const target::MachineModel provisional = target::NominalMachine(TwoCores());
+  UserStore(path_, UserStore::Mode::kWrite, {});
+  {
+    record::Store records(path_);
+    records.SetMachine(records.AddTarget(TwoCores()),
+                       target::MachineModelToJson(provisional).dump());
+  }
+  UserStore store = Open();
+  EXPECT_EQ(store.WithMachine(TwoCores()).machine, provisional) << "nothing is measured again";
+  target::Target better = TwoCores();
+  better.machine = provisional;
+  better.machine->division *= 2;
+  store.KeepMachine(better);
+  EXPECT_EQ(store.WithMachine(TwoCores()).machine, better.machine);
+  EXPECT_TRUE(warnings_.empty());
+}
+
+TEST_F(UserStoreTest, CodeOfAnotherMachineIsNotRunToMeasureIt) {
+  UserStore store = Open();
+  const target::Target foreign = codegen::TargetNamed("aarch64-linux-gnu:cortex-a76", 1);
+  if (!codegen::MissingFeature(foreign)) GTEST_SKIP() << "it is this machine";
+  EXPECT_FALSE(store.WithMachine(foreign).machine);
+  EXPECT_TRUE(warnings_.empty());
 }
 
 TEST_F(UserStoreTest, TheEnvironmentNamesTheFileOrTurnsItOff) {

@@ -24,7 +24,7 @@ bool StopSeen() {
 }
 
 trial::Budget MakeBudget(std::optional<int64_t> trials, const std::string& time) {
-  base::CatchStopSignals();
+  base::CatchStopSignals("stopped; what was recorded is kept, and --resume goes on from there\n");
   trial::Budget budget;
   if (trials) budget.trials = *trials;
   if (!time.empty()) budget.seconds = base::ParseDuration(time, "--time");

@@ -19,9 +19,10 @@ void StoreOption::AddTo(CLI::App& command) {
 }
 
 tuning::UserStore StoreOption::Open() const {
-  return tuning::UserStore(off ? std::nullopt : tuning::UserStore::DefaultPath(),
-                           tuning::UserStore::Mode::kWrite,
-                           [](const std::string& warning) { Say("warning: {}\n", warning); });
+  return tuning::UserStore(
+      off ? std::nullopt : tuning::UserStore::DefaultPath(), tuning::UserStore::Mode::kWrite,
+      [](const std::string& warning) { Say("warning: {}\n", warning); },
+      [](const std::string& notice) { Say("{}\n", notice); });
 }
 
 }  // namespace bayloom::cli

@@ -119,9 +119,14 @@ const hasTasks = run => run.kind === 'tune' || run.kind === 'dataset';
 /** How much better the best is than what the run started from: {ratio, reference, of} or null. */
 function gainOf(database, run) {
   if (hasTasks(run)) {
+    const turns = run.over_zero_trial;
+    if (turns) {
+      return {ratio: turns.ratio, reference: turns.zero_trial, of: 'the zero-trial programs',
+        interval: turns.rounds > 0 ? `${formatRatio(turns.low)} to ${formatRatio(turns.high)} in turns` : 'these are kept'};
+    }
     const gain = run.gain;
     if (!gain || !isNumber(gain.untuned) || !(gain.tuned > 0)) return null;
-    return {ratio: gain.untuned / gain.tuned, reference: gain.untuned, of: 'untuned'};
+    return {ratio: gain.untuned / gain.tuned, reference: gain.untuned, of: 'the default programs'};
   }
   if (!run.best || !run.first || run.kind === 'map') return null;
   const search = database.searches.get(run.id);
@@ -141,7 +146,8 @@ function hasTimes(trials) {
 /**
  * The course of a run: for each trial with a value its y, NaN for the others, and the best so far
  * after each. Of a network: the time of the whole if the trial's program ran in its task and the
- * best so far in all others; a task without a program yet counts as its untuned one, or as its first.
+ * best so far in all others; a task without a program yet counts as its zero-trial one is estimated,
+ * else as its first program.
  */
 function courseOf(database, run, task) {
   const trials = database.trialsOf(run.id), n = trials.count;
@@ -160,10 +166,7 @@ function courseOf(database, run, task) {
   }
   const weights = new Map(run.tasks.map(t => [t.task, t.weight || 0]));
   const now = new Map(), measured = new Set();
-  for (const t of run.tasks) {
-    const program = database.programOf(t.task, run.target);
-    if (program && program.measured && isNumber(program.measured.untuned_seconds)) now.set(t.task, program.measured.untuned_seconds);
-  }
+  for (const t of run.tasks) if (isNumber(t.estimate)) now.set(t.task, t.estimate);
   for (let i = 0; i < n; ++i) {
     const id = trials.task.data[i], value = trials.value.data[i];
     if (!now.has(id) && value > 0) now.set(id, value);
@@ -175,7 +178,7 @@ function courseOf(database, run, task) {
     if (!Number.isNaN(value) && value > 0) {
       const other = whole + weight * (value - now.get(id));
       y[i] = other;
-      // The first measured program takes the place of the untuned one even if it is slower.
+      // The first measured program takes the place of the estimate even if it is slower.
       if (!trials.isRough(i) && (value < now.get(id) || !measured.has(id))) {
         measured.add(id);
         now.set(id, value);

@@ -50,7 +50,7 @@ function color(name) {
  * A table. Columns: {name, number?, class?, cell: row => text or node}. `choose`, if given, is
  * called with the row that was clicked; `isChosen` tells the row to be marked.
  */
-function table(columns, rows, {choose = null, isChosen = () => false} = {}) {
+function table(columns, rows, {choose = null, isChosen = () => false, total = null} = {}) {
   const classOf = c => c.class || (c.number ? 'number' : null);
   const body = rows.map(row => el('tr', {
     class: choose ? 'choice' + (isChosen(row) ? ' chosen' : '') : null,
@@ -63,7 +63,8 @@ function table(columns, rows, {choose = null, isChosen = () => false} = {}) {
   })));
   return el('div', {class: 'wide'}, el('table', null,
     el('thead', null, el('tr', null, columns.map(c => el('th', {class: classOf(c), scope: 'col'}, c.name)))),
-    el('tbody', null, body)));
+    el('tbody', null, body),
+    total ? el('tfoot', null, el('tr', null, columns.map(c => el('td', {class: classOf(c)}, total[c.name] || '')))) : null));
 }
 
 /** A bar as long as a share of its cell, 0 to 1. */

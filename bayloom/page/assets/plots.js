@@ -53,7 +53,7 @@ class ConvergenceChart {
       if (!Number.isNaN(y[i])) { low = Math.min(low, y[i]); high = Math.max(high, y[i]); }
       if (trials.isRough(i) && !Number.isNaN(y[i])) { rough[i] = y[i]; exact[i] = NaN; ++roughly; }
     }
-    const log = this.log === null ? low > 0 && high > 8 * low : this.log && low > 0;
+    const log = this.log === null ? low > 0 && (is_time || high > 8 * low) : this.log && low > 0;
     this.log_box.firstChild.checked = log;
     this.log_box.firstChild.disabled = !(low > 0);
     const describe = i => {
@@ -68,11 +68,11 @@ class ConvergenceChart {
     const rules = [];
     if (only !== null) {
       const program = this.database.programOf(only, run.target);
-      if (program && program.measured && isNumber(program.measured.untuned_seconds)) rules.push({y: program.measured.untuned_seconds, label: 'untuned'});
+      if (program && program.measured && isNumber(program.measured.untuned_seconds)) rules.push({y: program.measured.untuned_seconds, label: 'default program'});
       if (program && isNumber(program.roofline)) rules.push({y: program.roofline, label: 'roofline'});
     } else if (is_time) {
       const gain = gainOf(this.database, run);
-      if (gain && run.gain.tasks === run.tasks.length) rules.push({y: gain.reference, label: 'untuned'});
+      if (gain) rules.push({y: gain.reference, label: gain.of});
     } else {
       const gain = gainOf(this.database, run);
       if (gain) rules.push({y: gain.reference, label: gain.of});
@@ -92,7 +92,7 @@ class ConvergenceChart {
       failed.length ? key('failed', `without a value (${formatCount(failed.length)})`) : null,
       rules.map(r => key('rule', `${r.label}: ${format(r.y)}`)));
     fill(this.caption, is_time && only === null
-      ? 'A dot is the time of the whole network if its task ran with the program of that trial and all others with their best so far. Until a task has a program, it counts as its untuned one if that was measured, else as its first. Drag to zoom; the arrow keys, + and - work as well.'
+      ? 'A dot is the time of the whole network if its task ran with the program of that trial and all others with their best so far. Until a task has a program, it counts as its zero-trial program is estimated. What the whole takes inside of the network can differ: the line of the zero-trial programs was timed there. Drag to zoom; the arrow keys, + and - work as well.'
       : 'Drag to zoom; the arrow keys, + and - work as well.');
     const last = best[n - 1];
     this.plot.say(`${run.name}: ${n} trials; the best after the last is ${format(last)}`);

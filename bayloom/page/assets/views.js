@@ -48,8 +48,8 @@ class Summary {
       run.finished ? 'finished' : 'not finished',
       target ? `${target.cpu}, ${target.threads} thread${target.threads === 1 ? '' : 's'}, vectors of ${target.vector_bytes} bytes` : null].filter(Boolean);
     const tiles = isNumber(run.tiles) ? [tile(formatCount(run.tiles), 'tiles of fused layers')]
-      : [tile(bestText(run), hasTasks(run) ? 'latency, sum over all tasks' : `best ${run.objective || 'value'} (${run.goal})`)];
-    if (gain) tiles.push(tile(formatRatio(gain.ratio), `over ${gain.of} (${hasTasks(run) ? formatSeconds(gain.reference) : formatValue(gain.reference)})${run.gain && run.gain.tasks < run.tasks.length ? `, ${run.gain.tasks} of ${run.tasks.length} tasks` : ''}`));
+      : [tile(bestText(run), hasTasks(run) ? `latency, sum over all tasks${run.estimated_tasks ? `, ${run.estimated_tasks} by estimate` : ''}` : `best ${run.objective || 'value'} (${run.goal})`)];
+    if (gain) tiles.push(tile(formatRatio(gain.ratio), `over ${gain.of} (${hasTasks(run) ? formatSeconds(gain.reference) : formatValue(gain.reference)})${gain.interval ? `; ${gain.interval}` : ''}`));
     if (run.gain && isNumber(run.gain.roofline)) tiles.push(tile(formatPercent(run.gain.roofline, 0), 'of the roofline'));
     tiles.push(tile(formatCount(run.trials), `trials in ${formatSeconds(run.seconds)}`));
     const failed = failedTrials(run);
@@ -74,8 +74,9 @@ class TaskSection {
     const rows = run.tasks.map(t => {
       const program = this.database.programOf(t.task, run.target), task = this.database.tasks.get(t.task);
       const measured = program && program.measured;
-      return {...t, whole: t.weight * t.best, gain: measured && isNumber(measured.untuned_seconds) ? measured.untuned_seconds / measured.beside_untuned : null,
-        rate: task && t.best ? task.flops / t.best : null, roofline: program && t.best ? Math.min(1, program.roofline / t.best) : null};
+      const time = isNumber(t.best) ? t.best : t.estimate;
+      return {...t, time, whole: t.weight * time, gain: measured && isNumber(measured.untuned_seconds) ? measured.untuned_seconds / measured.beside_untuned : null,
+        rate: task && t.best ? task.flops / t.best : null, roofline: program && program.roofline && t.best ? Math.min(1, program.roofline / t.best) : null};
     }).sort((a, b) => (b.whole || 0) - (a.whole || 0));
     const sum = rows.reduce((s, r) => s + (r.whole || 0), 0), most = rows.reduce((m, r) => Math.max(m, r.whole || 0), 0);
     if (this.chosen === null && rows.length) this.chosen = rows[0].task;
@@ -83,17 +84,17 @@ class TaskSection {
       {name: 'task', number: true, cell: r => String(r.task)},
       {name: 'name', class: 'name', cell: r => this.database.taskName(r.task)},
       {name: 'calls', number: true, cell: r => formatCount(r.weight)},
-      {name: 'time', number: true, cell: r => formatSeconds(r.best)},
+      {name: 'time', number: true, cell: r => (isNumber(r.best) ? '' : '~') + formatSeconds(r.time)},
       {name: 'share of the latency', number: true, cell: r => formatPercent(r.whole / sum)},
       {name: '', class: 'bar-cell', cell: r => bar(r.whole / most)},
       {name: 'gain', number: true, cell: r => formatRatio(r.gain)},
       {name: 'rate', number: true, cell: r => formatRate(r.rate)},
       {name: 'of roofline', number: true, cell: r => formatPercent(r.roofline, 0)},
       {name: 'trials', number: true, cell: r => formatCount(r.trials)},
-    ], rows, {choose: r => { this.chosen = r.task; this.update(); this.choose(r.task); }, isChosen: r => r.task === this.chosen});
+    ], rows, {total: {name: 'all tasks', time: formatSeconds(sum), trials: formatCount(rows.reduce((s, r) => s + r.trials, 0))}, choose: r => { this.chosen = r.task; this.update(); this.choose(r.task); }, isChosen: r => r.task === this.chosen});
     fill(this.node, el('h3', null, 'Tasks'), body, el('p', {class: 'caption'},
-      'Time: of the best program of this run. Gain: over the untuned program, where that was measured beside it. ',
-      'Of roofline: the least time that arithmetic and memory of the machine allow, over the time. A click shows the programs of a task.'));
+      'Time: of the best program of this run; ~: nothing was tried, and the zero-trial program is estimated to take that. Gain: over the default program, where that was measured beside it. ',
+      'Of roofline: the least time that arithmetic and memory of the machine allow to the algorithm of the best program, over the time. A click shows the programs of a task.'));
   }
 }
 

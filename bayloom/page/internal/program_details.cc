@@ -57,6 +57,18 @@ Json MeasurementJson(record::Store& store, const record::StoredTrial& best, doub
           {"untuned_seconds", compared ? Finite(compared->untuned.value) : Json()}};
 }
 
+/// The least seconds that the machine's limits allow, by the program's own algorithm where there is
+/// one (measure/roofline.h); null where the machine is not known.
+Json RooflineJson(const sketch::SpaceGenerator& space, const tensor::Program* program) {
+  if (!space.target().machine) return {};
+  const target::MachineModel machine = target::MachineOf(space.target());
+  const measure::WorkloadDemand demand = program != nullptr
+                                             ? measure::DemandOf(space.workload(), *program)
+                                             : measure::DemandOf(space.workload());
+  return Finite(measure::RooflineSeconds(
+      machine, demand, measure::NominalDotPeaks(space.target(), machine, demand)));
+}
+
 }  // namespace
 
 std::string ProgramDetailsKey(record::Store& store, record::TaskId task, record::TargetId target) {
@@ -71,15 +83,10 @@ nlohmann::json ProgramDetails(record::Store& store, const record::TaskRecord& ta
   Json details = {
       {"id", fmt::format("{}@{}", task.id, target)}, {"task", task.id}, {"target", target}};
   const sketch::SpaceGenerator space(store.WorkloadOf(task.id), store.TargetOf(target));
-  const target::MachineModel machine = target::MachineOf(space.target());
   const double flops = space.workload().Flops();
-  if (space.target().machine) {
-    const measure::WorkloadDemand demand = measure::DemandOf(space.workload());
-    details["roofline"] = Finite(measure::RooflineSeconds(
-        machine, demand, measure::NominalDotPeaks(space.target(), machine, demand)));
-  }
   const tensor::Program untuned = tuning::PlainCandidate(space).program;
   details["untuned"] = ProgramJson(untuned, explain::FactsOf(untuned, space.target()));
+  details["roofline"] = RooflineJson(space, nullptr);
   const std::vector<record::StoredTrial> best = store.BestOf(task.id, target, 1);
   if (best.empty()) return details;
   details["measured"] = MeasurementJson(store, best[0], flops);
@@ -88,6 +95,7 @@ nlohmann::json ProgramDetails(record::Store& store, const record::TaskRecord& ta
     details["note"] = "no recorded program can be made again by this version";
     return details;
   }
+  details["roofline"] = RooflineJson(space, &restored->candidate.program);
   const explain::Explanation explanation =
       explain::Explain(store, task.id, target, space, *restored);
   details["best"] = ProgramJson(restored->candidate.program, explanation.best);

@@ -13,6 +13,7 @@
 #include "bayloom/measure/measurement_details.h"
 #include "bayloom/page/internal/shown.h"
 #include "bayloom/report/run_summary.h"
+#include "bayloom/tuning/gain_in_turns.h"
 #include "bayloom/tuning/session_state.h"
 
 namespace bayloom::page {
@@ -88,23 +89,32 @@ void RunDigest::AddTasks(Json& json) const {
       tuning::SessionState::Parse(run_.state).value_or(tuning::SessionState());
   std::map<record::TaskId, Task> tasks = tasks_;
   for (const auto& [task, weight] : state.weights) tasks.try_emplace(task);
+  for (const auto& [task, estimate] : state.estimates) tasks.try_emplace(task);
   std::map<record::TaskId, int64_t> slots;
   for (const tuning::Slot& slot : state.slots) ++slots[slot.task];
   double latency = 0;
+  int64_t estimated = 0;
   Json listed = Json::array();
   for (const auto& [id, task] : tasks) {
     const auto weight = state.weights.find(id);
     const double times = weight == state.weights.end() ? 1 : weight->second;
-    if (times > 0) latency += times * task.best;
-    listed.push_back({{"task", id},
-                      {"weight", Finite(times)},
-                      {"slots", slots[id]},
-                      {"trials", task.trials},
-                      {"best", Finite(task.best)},
-                      {"best_trial", task.best_trial}});
+    const auto estimate = state.estimates.find(id);
+    const bool is_estimated = std::isinf(task.best) && estimate != state.estimates.end();
+    if (times > 0) latency += times * (is_estimated ? estimate->second : task.best);
+    estimated += is_estimated && times > 0;
+    listed.push_back(
+        {{"task", id},
+         {"weight", Finite(times)},
+         {"slots", slots[id]},
+         {"trials", task.trials},
+         {"best", Finite(task.best)},
+         {"estimate", estimate == state.estimates.end() ? Json() : Finite(estimate->second)},
+         {"best_trial", task.best_trial}});
   }
   json["tasks"] = std::move(listed);
   json["latency"] = tasks.empty() ? Json() : Finite(latency);
+  json["estimated_tasks"] = estimated;
+  if (state.gain) json["over_zero_trial"] = tuning::ToJson(*state.gain);
   if (state.phases.Total() > 0) {
     for (const run::NamedPhase& phase : run::kPhases) {
       json["phases"][phase.name] = Finite(state.phases.*phase.seconds);
