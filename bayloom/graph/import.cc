@@ -72,8 +72,8 @@ class Importer {
     for (const auto& output : model_.graph().output()) {
       const tensor::Tensor tensor =
           DeclaredOutput(output, scope.LookupTensor(output.name(), "output"));
-      outputs.push_back({Printable(output.name()), tensor.id()});
-      if (!builder_.ConstantOf(tensor)) builder_.Rename(tensor, Printable(output.name()));
+      outputs.push_back({output.name(), tensor.id()});
+      builder_.Rename(tensor, output.name());
     }
     if (outputs.empty()) throw InputError("the graph has no outputs");
     Graph graph = builder_.Build(std::move(outputs));
@@ -97,7 +97,18 @@ class Importer {
     const InputShapes shapes(ReadInputs(graph, scope), options_);
     for (const DeclaredInput& input : shapes.inputs()) DefineInput(input, shapes, scope);
     if (partial_) partial_->ReadDeclarations(graph, shapes);
-    ImportNodes(graph.node(), scope, opsets, 0);
+    ImportNodes(NodesOf(graph), scope, opsets, 0);
+  }
+
+  /// The nodes of a graph that its outputs need, in an order in which they can be imported.
+  const NodeList& NodesOf(const onnx::GraphProto& graph) {
+    const auto [known, is_new] = nodes_.try_emplace(&graph);
+    if (is_new) {
+      std::unordered_set<std::string> results;
+      for (const auto& output : graph.output()) results.insert(output.name());
+      known->second = NodesNeeded(SortedNodes(graph.node()), std::move(results));
+    }
+    return known->second;
   }
 
   tensor::Tensor DeclaredOutput(const onnx::ValueInfoProto& output, const tensor::Tensor& tensor) {
@@ -160,10 +171,9 @@ class Importer {
   }
 
   void DefineInput(const DeclaredInput& input, const InputShapes& shapes, Scope& scope) {
-    const std::string name = Printable(input.name);
     const int type = input.small ? input.small->onnx : DTypeToOnnx(input.dtype);
     if (auto frozen = shapes.Frozen(input.name)) {
-      const tensor::Tensor constant = builder_.Constant(name, std::move(frozen));
+      const tensor::Tensor constant = builder_.Constant(input.name, std::move(frozen));
       small_values_.Note(constant, input.small);
       scope.Define(input.name, {.tensor = constant, .type = type});
       return;
@@ -171,22 +181,21 @@ class Importer {
     if (input.small && partial_) return scope.DefineOpaque(input.name, type);
     if (input.small) {
       throw RunTimeDependence(
-          fmt::format("input '{}': element type {} is supported in constants only", name,
-                      input.small->name),
+          fmt::format("input '{}': element type {} is supported in constants only",
+                      Printable(input.name), input.small->name),
           {input.name});
     }
     try {
-      const tensor::Tensor tensor = builder_.Input(name, input.dtype, shapes.ShapeOf(input));
+      const tensor::Tensor tensor = builder_.Input(input.name, input.dtype, shapes.ShapeOf(input));
       scope.Define(input.name, {.tensor = tensor, .type = type});
     } catch (const InputError& error) {
-      throw InputError(fmt::format("input '{}': {}", name, error.what()));
+      throw InputError(fmt::format("input '{}': {}", Printable(input.name), error.what()));
     }
   }
 
-  template <typename Nodes>
-  void ImportNodes(const Nodes& nodes, Scope& scope, const OpsetVersions& opsets, int depth) {
+  void ImportNodes(const NodeList& nodes, Scope& scope, const OpsetVersions& opsets, int depth) {
     if (depth > kMaxDepth) throw InputError("functions or graphs are nested too deeply");
-    for (const onnx::NodeProto* const node : SortedNodes(nodes)) {
+    for (const onnx::NodeProto* const node : nodes) {
       if (++imported_nodes_ > kMaxNodes) {
         throw InputError(fmt::format("more than {} nodes after unrolling", kMaxNodes));
       }
@@ -217,6 +226,8 @@ class Importer {
     try {
       ImportNode(node, scope, opsets, depth);
     } catch (const NodeError&) {
+      throw;
+    } catch (const OpaqueValue&) {  // in a graph of a node that is left out
       throw;
     } catch (const SystemError&) {
       throw;
@@ -380,7 +391,7 @@ class Importer {
       scope.Define(graph.input(static_cast<int>(i)).name(), arguments[i]);
     }
     DefineInitializers(graph, scope);
-    ImportNodes(graph.node(), scope, opsets, depth);
+    ImportNodes(NodesOf(graph), scope, opsets, depth);
     std::vector<NamedValue> outputs;
     for (const auto& output : graph.output()) {
       outputs.push_back(scope.Lookup(output.name(), "output"));
@@ -399,8 +410,13 @@ class Importer {
       if (inputs.values[i].IsOpaque()) continue;  // absent
       inner.Define(function.input(static_cast<int>(i)), inputs.values[i]);
     }
-    ImportNodes(InstantiateBody(function, node), inner, ReadOpsets(function.opset_import()),
-                depth + 1);
+    const std::vector<onnx::NodeProto> body = InstantiateBody(function, node);
+    std::unordered_set<std::string> results;
+    for (int i = 0; i < node.output_size(); ++i) {
+      if (!node.output(i).empty()) results.insert(function.output(i));
+    }
+    ImportNodes(NodesNeeded(SortedNodes(body), std::move(results)), inner,
+                ReadOpsets(function.opset_import()), depth + 1);
     std::vector<NamedValue> outputs;
     for (int i = 0; i < node.output_size(); ++i) {
       outputs.push_back(node.output(i).empty() ? NamedValue()
@@ -416,8 +432,9 @@ class Importer {
   PartialImport* const partial_;
   GraphBuilder builder_;
   const LocalFunctions functions_;
-  /// Made once for all iterations of an unrolled loop.
+  // Made once for all iterations of an unrolled loop.
   std::unordered_map<const onnx::TensorProto*, tensor::Tensor> initializers_;
+  std::unordered_map<const onnx::GraphProto*, NodeList> nodes_;
   FloatWidener widener_{builder_};
   SmallValues small_values_;
   int64_t imported_nodes_ = 0;

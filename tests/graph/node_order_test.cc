@@ -56,6 +56,50 @@ TEST(NodeOrder, GraphsWithinNodesCount) {
   EXPECT_THAT(Names(model.graph()), ElementsAre("late", "if"));
 }
 
+/// The branches call what they compute, a constant and their result as the graph around them does.
+constexpr char kNamesOfBothGraphs[] = R"(
+  input { name: 'c' type { tensor_type { elem_type: 9 shape { } } } }
+  output { name: 'y' } output { name: 'z' }
+  node { op_type: 'If' input: 'c' output: 'y' name: 'if'
+    attribute { name: 'then_branch' type: GRAPH g {
+      node { op_type: 'Neg' input: 'x' output: 'z' } node { op_type: 'Abs' input: 'z' output: 'y' }
+      output { name: 'y' } } }
+    attribute { name: 'else_branch' type: GRAPH g {
+      initializer { name: 'z' data_type: 1 dims: 2 float_data: [10, 20] }
+      node { op_type: 'Add' input: 'x' input: 'z' output: 'y' } output { name: 'y' } } } }
+  node { op_type: 'Neg' input: 'y' output: 'z' name: 'z' })";
+
+TEST(NodeOrder, WhatAnInnerGraphDefinesIsItsOwn) {
+  const onnx::ModelProto model = TextModel(17, WithInput(kNamesOfBothGraphs));
+  EXPECT_THAT(Names(model.graph()), ElementsAre("if", "z"));
+  for (const bool condition : {false, true}) {
+    const auto results = Compute(
+        model, {Floats({2}, {3, -5}), TensorOf(tensor::DType::kBool, {}, {condition ? 1.0 : 0})});
+    EXPECT_THAT(Values(results[0]), condition ? ElementsAre(3, 5) : ElementsAre(13, 15));
+    EXPECT_THAT(Values(results[1]), condition ? ElementsAre(-3, -5) : ElementsAre(-13, -15));
+  }
+}
+
+TEST(NodeOrder, ALoopMayCallItsResultAsItsBodyDoes) {
+  const onnx::ModelProto model = TextModel(17, WithInput(R"(
+    output { name: 'y' }
+    initializer { name: 'n' data_type: 7 int64_data: 3 }
+    node { op_type: 'Loop' input: 'n' input: '' input: 'x' output: 'y'
+      attribute { name: 'body' type: GRAPH g { input { name: 'i' } input { name: 'c' } input { name: 'v' }
+        node { op_type: 'Identity' input: 'c' output: 'd' } node { op_type: 'Add' input: 'v' input: 'v' output: 'y' }
+        output { name: 'd' } output { name: 'y' } } } })"));
+  EXPECT_THAT(Values(Compute(model, {Floats({2}, {3, -5})})[0]), ElementsAre(24, -40));
+}
+
+TEST(NodeOrder, WhatNothingNeedsIsNotImported) {
+  const onnx::ModelProto model = TextModel(17, WithInput(R"(
+    output { name: 'y' }
+    node { op_type: 'Relu' input: 'x' output: 'y' }
+    node { op_type: 'NonZero' input: 'x' output: 'unsupported' }
+    node { op_type: 'Nonsense' input: 'unsupported' output: 'unknown' })"));
+  EXPECT_THAT(Values(Compute(model, {Floats({2}, {3, -5})})[0]), ElementsAre(3, 0));
+}
+
 TEST(NodeOrder, CyclesAreRefusedWithTheirNodes) {
   const onnx::ModelProto model = TextModel(13, WithInput(R"(
     output { name: 'y' }

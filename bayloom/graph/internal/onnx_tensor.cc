@@ -11,6 +11,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
 #include "bayloom/graph/builder.h"
 #include "bayloom/graph/import.h"
@@ -81,14 +82,7 @@ std::vector<std::byte> FromTypedData(const TensorProto& proto, tensor::DType dty
 
 }  // namespace
 
-std::string Printable(const std::string& text) {
-  constexpr size_t kMaxLengthScale = 80;
-  std::string result = text.substr(0, kMaxLengthScale);
-  for (char& c : result) {
-    if (c < ' ' || c > '~') c = '?';
-  }
-  return text.size() > kMaxLengthScale ? result + "..." : result;
-}
+std::string Printable(const std::string& text) { return base::InOneLine(text); }
 
 tensor::DType DTypeFromOnnx(int data_type) {
   for (size_t i = 0; i < kOnnxTypes.size(); ++i) {

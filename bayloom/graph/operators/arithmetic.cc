@@ -79,6 +79,15 @@ void Reciprocal(OperatorContext& context) {
                                    [](const tensor::Expr& x) { return LiteralLike(1, x) / x; }));
 }
 
+/// The power of 0.5, which is that root but at -0 (0) and at negative infinity (infinity).
+tensor::Expr SquareRootPower(const tensor::Expr& base) {
+  const tensor::Expr infinity = LiteralLike(std::numeric_limits<double>::infinity(), base);
+  const tensor::Expr zero = LiteralLike(0, base);
+  const tensor::Expr positive_zero = tensor::Select(tensor::Equal(base, zero), zero, base);
+  return tensor::Select(tensor::Equal(base, -infinity), infinity,
+                        tensor::Unary(tensor::ExprOp::kSqrt, positive_zero));
+}
+
 /// Frequent powers without calling anything; undefined for others.
 tensor::Expr AsProduct(const tensor::Expr& base, const tensor::Expr& exponent) {
   const bool is_literal =
@@ -89,8 +98,7 @@ tensor::Expr AsProduct(const tensor::Expr& base, const tensor::Expr& exponent) {
   if (power == 1) return base;
   if (power == 2) return base * base;
   if (power == 3) return base * base * base;
-  if (power == 0.5 && tensor::IsFloat(base->dtype))
-    return tensor::Unary(tensor::ExprOp::kSqrt, base);
+  if (power == 0.5 && tensor::IsFloat(base->dtype)) return SquareRootPower(base);
   return {};
 }
 

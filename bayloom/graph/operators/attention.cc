@@ -184,7 +184,7 @@ void TensorScatter(OperatorContext& context) {
     Expr at = s[axis] - start;
     if (mode == "circular") at = tensor::FloorMod(at, Expr(length));
     Exprs index = s;
-    index[axis] = at;
+    index[axis] = ClampedIndex(at, written);
     return tensor::Select(Expr(0) <= at && at < Expr(written), update.At(index), cache.At(s));
   }));
 }

@@ -229,8 +229,18 @@ tensor::Tensor FillOutside(OperatorContext& context, const tensor::Tensor& y,
   });
 }
 
+/// Integers are interpolated as floats and rounded once, to nearest even.
 tensor::Tensor ResizeAll(OperatorContext& context, tensor::Tensor x,
                          const std::vector<AxisMap>& axes, const ResizeModes& modes) {
+  const tensor::DType given = x.dtype();
+  if (modes.mode != "nearest" && tensor::IsInteger(given)) {
+    const bool is_short = tensor::ByteSize(given) <= 2;
+    x = ConvertTo(context, is_short ? tensor::DType::kFloat32 : tensor::DType::kFloat64, x);
+    return Elementwise(context, "resize.round", ResizeAll(context, x, axes, modes),
+                       [&](const tensor::Expr& e) {
+                         return Saturated(tensor::Unary(tensor::ExprOp::kRound, e), given);
+                       });
+  }
   for (size_t d = 0; d < axes.size(); ++d) {
     const bool cropped = axes[d].roi_start != 0 || axes[d].roi_end != 1;
     if (axes[d].Unchanged() && !cropped) continue;
