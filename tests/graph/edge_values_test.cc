@@ -94,8 +94,8 @@ TEST(LogSoftmax, OfAnElementThatIsNegativeInfinity) {
 
 TEST(Pow, OfOneHalfIsNoRootAtNegativeInfinityAndZero) {
   const HostTensor x = FloatVector({4, 0, -0.0, kInfinity, -kInfinity, -4});
-  const Doubles y = Values(
-      RunOperator({.op = "Pow", .inputs = {x, Floats({}, {0.5})}, .constants = {1}})[0]);
+  const Doubles y =
+      Values(RunOperator({.op = "Pow", .inputs = {x, Floats({}, {0.5})}, .constants = {1}})[0]);
   for (size_t i = 0; i < 5; ++i) {
     EXPECT_EQ(y[i], std::pow(x.Get(static_cast<int64_t>(i)), 0.5)) << i;
     EXPECT_FALSE(std::signbit(y[i])) << i;
@@ -108,8 +108,7 @@ TEST(Pow, OfOneHalfIsNoRootAtNegativeInfinityAndZero) {
 /// The rows' reductions, cut to integers.
 void ExpectReducedIntegers(const std::string& op, const Doubles& expected) {
   for (const DType dtype : {DType::kInt32, DType::kInt64, DType::kUInt32, DType::kUInt64}) {
-    const HostTensor x =
-        Integers(dtype, {3, 5}, {7, 1, 2, 2, 2, 7, 7, 5, 1, 1, 3, 4, 5, 4, 3});
+    const HostTensor x = Integers(dtype, {3, 5}, {7, 1, 2, 2, 2, 7, 7, 5, 1, 1, 3, 4, 5, 4, 3});
     const HostTensor y = RunOperator({.op = op,
                                       .inputs = {x, Int64s({1})},
                                       .attributes = {{"keepdims", int64_t{0}}},
@@ -121,12 +120,13 @@ void ExpectReducedIntegers(const std::string& op, const Doubles& expected) {
 }
 
 TEST(ReduceIntegers, ByWayOfFloats) {
-  ExpectReducedIntegers("ReduceL2", {7, 11, 8});         // of 62, 125 and 75
-  ExpectReducedIntegers("ReduceLogSum", {2, 3, 2});      // of 14, 21 and 19
-  ExpectReducedIntegers("ReduceLogSumExp", {7, 7, 5});   // 7.02, 7.76, 5.78
+  ExpectReducedIntegers("ReduceL2", {7, 11, 8});        // of 62, 125 and 75
+  ExpectReducedIntegers("ReduceLogSum", {2, 3, 2});     // of 14, 21 and 19
+  ExpectReducedIntegers("ReduceLogSumExp", {7, 7, 5});  // 7.02, 7.76, 5.78
 }
 
-// --- Extents of 0, steps beyond all extents -------------------------------------------------------
+// --- Extents of 0, steps beyond all extents
+// -------------------------------------------------------
 
 TEST(Einsum, SumsOverNothingAreZeros) {
   const HostTensor y = RunOperator({.op = "Einsum",
@@ -136,42 +136,44 @@ TEST(Einsum, SumsOverNothingAreZeros) {
 }
 
 TEST(Slice, TheLeastStepTakesTheFirstElementOnly) {
-  const HostTensor y = RunOperator({.op = "Slice",
-                                    .inputs = {Floats({5}, {0, 1, 2, 3, 4}), Int64s({4}),
-                                               Int64s({kLeastInteger + 1}), Int64s({-1}),
-                                               Int64s({kLeastInteger})},
-                                    .constants = {1, 2, 3, 4}})[0];
+  const HostTensor y =
+      RunOperator({.op = "Slice",
+                   .inputs = {Floats({5}, {0, 1, 2, 3, 4}), Int64s({4}),
+                              Int64s({kLeastInteger + 1}), Int64s({-1}), Int64s({kLeastInteger})},
+                   .constants = {1, 2, 3, 4}})[0];
   EXPECT_EQ(Values(y), Doubles{4});
 }
 
-// --- Places of elements ---------------------------------------------------------------------------
+// --- Places of elements
+// ---------------------------------------------------------------------------
 
 TEST(CropAndResize, NearestRoundsHalvesUp) {
   // Positions 0, 0.5, 1, 1.5 and 2.
-  const HostTensor y =
-      RunOperator({.op = "CropAndResize",
-                   .inputs = {Floats({1, 1, 1, 3}, {10, 11, 12}), Floats({1, 4}, {0, 0, 0, 1}),
-                              Integers(DType::kInt32, {1}, {0}), Integers(DType::kInt32, {2}, {1, 5})},
-                   .attributes = {{"mode", std::string("nearest")}},
-                   .domain = "com.microsoft",
-                   .constants = {2, 3}})[0];
+  const HostTensor y = RunOperator(
+      {.op = "CropAndResize",
+       .inputs = {Floats({1, 1, 1, 3}, {10, 11, 12}), Floats({1, 4}, {0, 0, 0, 1}),
+                  Integers(DType::kInt32, {1}, {0}), Integers(DType::kInt32, {2}, {1, 5})},
+       .attributes = {{"mode", std::string("nearest")}},
+       .domain = "com.microsoft",
+       .constants = {2, 3}})[0];
   EXPECT_EQ(Values(y), (Doubles{10, 11, 11, 12, 12}));
 }
 
 /// The indices that MaxPool gives count the elements of its input, which may be larger than what
 /// the windows cover.
 TEST(MaxUnpool, IndicesCountTheElementsOfTheOutput) {
-  const HostTensor y = RunOperator(
-      {.op = "MaxUnpool",
-       .inputs = {Floats({1, 1, 1, 2}, {1, 2}), Integers(DType::kInt64, {1, 1, 1, 2}, {1, 8}),
-                  Int64s({1, 1, 2, 5})},
-       .attributes = {{"kernel_shape", std::vector<int64_t>{2, 2}},
-                      {"strides", std::vector<int64_t>{2, 2}}},
-       .constants = {2}})[0];
+  const HostTensor y =
+      RunOperator({.op = "MaxUnpool",
+                   .inputs = {Floats({1, 1, 1, 2}, {1, 2}),
+                              Integers(DType::kInt64, {1, 1, 1, 2}, {1, 8}), Int64s({1, 1, 2, 5})},
+                   .attributes = {{"kernel_shape", std::vector<int64_t>{2, 2}},
+                                  {"strides", std::vector<int64_t>{2, 2}}},
+                   .constants = {2}})[0];
   EXPECT_EQ(Values(y), (Doubles{0, 1, 0, 0, 0, 0, 0, 0, 2, 0}));
 }
 
-// --- Indices outside of the data ------------------------------------------------------------------
+// --- Indices outside of the data
+// ------------------------------------------------------------------
 
 /// What the importer says of the node with the indices known.
 std::string RefusalOfIndices(const std::string& op, const HostTensor& x, const HostTensor& indices,

@@ -25,20 +25,20 @@ std::vector<std::string> OutputNames(const Graph& graph) {
 }
 
 TEST(TensorNames, AnInputThatIsAnOutputKeepsItsName) {
-  const Graph graph = Import(
-      TextModel(17, "input { " + Declare("x", kFloatType, {2}) +
-                        " } output { name: 'y' } output { name: 'z' }" +
-                        NodeText("Identity", {"x"}, "y") + NodeText("Dropout", {"x"}, "z")));
+  const Graph graph =
+      Import(TextModel(17, "input { " + Declare("x", kFloatType, {2}) +
+                               " } output { name: 'y' } output { name: 'z' }" +
+                               NodeText("Identity", {"x"}, "y") + NodeText("Dropout", {"x"}, "z")));
   EXPECT_THAT(InputNames(graph), ElementsAre("x"));
   EXPECT_THAT(OutputNames(graph), ElementsAre("y", "z"));
 }
 
 TEST(TensorNames, AreAsLongAndOfTheBytesThatTheModelHas) {
   const std::string common(100, 'n'), greek = "\xce\xb1";
-  const Graph graph =
-      Import(TextModel(17, "input { " + Declare(common + "1", kFloatType, {2}) + " } input { " +
-                               Declare(common + "2", kFloatType, {2}) + " } output { name: '" +
-                               greek + "' }" + NodeText("Add", {common + "1", common + "2"}, greek)));
+  const Graph graph = Import(
+      TextModel(17, "input { " + Declare(common + "1", kFloatType, {2}) + " } input { " +
+                        Declare(common + "2", kFloatType, {2}) + " } output { name: '" + greek +
+                        "' }" + NodeText("Add", {common + "1", common + "2"}, greek)));
   EXPECT_THAT(InputNames(graph), ElementsAre(common + "1", common + "2"));
   EXPECT_THAT(OutputNames(graph), ElementsAre(greek));
 }

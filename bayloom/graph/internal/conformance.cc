@@ -62,9 +62,13 @@ Graph ImportFreezing(const std::string& folder, const std::vector<std::string>& 
   }
 }
 
-Case LoadCase(const std::string& folder) {
+Case LoadCase(const std::string& folder, bool freezes_all) {
   const std::vector<std::string> names = ReadInputNames(folder + "/model.onnx");
   ImportOptions options;
+  for (size_t i = 0; freezes_all && i < names.size(); ++i) {
+    options.frozen_inputs[names[i]] = std::make_shared<const tensor::HostTensor>(
+        ReadOnnxTensor(NumberedFile(folder, "input", i)));
+  }
   Case test{ImportFreezing(folder, names, options), {}};
   for (size_t i = 0; i < names.size(); ++i) {
     if (options.frozen_inputs.contains(names[i])) continue;
@@ -75,7 +79,7 @@ Case LoadCase(const std::string& folder) {
   return test;
 }
 
-/// What four roundings of the largest value may amount to: sums that are almost 0 have such errors.
+/// What a rounding of the largest value may amount to: sums that are almost 0 have such errors.
 double RoundingOf(const tensor::HostTensor& expected) {
   if (!tensor::IsFloat(expected.dtype)) return 0;
   double largest = 0;
@@ -87,7 +91,7 @@ double RoundingOf(const tensor::HostTensor& expected) {
                                                 {tensor::DType::kFloat32, 0x1p-24},
                                                 {tensor::DType::kFloat16, 0x1p-11},
                                                 {tensor::DType::kBFloat16, 0x1p-8}};
-  return 4 * unit.at(expected.dtype) * largest;
+  return unit.at(expected.dtype) * largest;
 }
 
 /// Whether only type and shape of ONNX's data are defined: they are one draw of many, or not what
@@ -116,11 +120,12 @@ std::string Difference(const tensor::HostTensor& actual, const tensor::HostTenso
                            expected.GetInt(i));
 }
 
-ConformanceResult RunConformanceTest(const std::string& folder, const GraphEvaluator& evaluate) {
+ConformanceResult RunConformanceTest(const std::string& folder, const GraphEvaluator& evaluate,
+                                     const ConformanceOptions& options) {
   ConformanceResult result{fs::path(folder).filename().string(), ConformanceVerdict::kPassed, ""};
   std::vector<tensor::HostTensor> outputs;
   try {
-    const Case test = LoadCase(folder);
+    const Case test = LoadCase(folder, options.freezes_all);
     outputs = evaluate(test.graph, test.inputs);
   } catch (const InputError& error) {
     return {result.test, ConformanceVerdict::kRefused, error.what()};
@@ -131,7 +136,7 @@ ConformanceResult RunConformanceTest(const std::string& folder, const GraphEvalu
     const double relative = expected.dtype == tensor::DType::kBFloat16 ? 1.0 / 64 : 1e-3;
     const double absolute = HasArbitraryValues(result.test)
                                 ? std::numeric_limits<double>::infinity()
-                                : 1e-7 + RoundingOf(expected);
+                                : 1e-7 + options.roundings * RoundingOf(expected);
     const std::string difference = Difference(outputs[i], expected, relative, absolute);
     if (difference.empty()) continue;
     return {result.test, ConformanceVerdict::kWrong, fmt::format("output {}: {}", i, difference)};

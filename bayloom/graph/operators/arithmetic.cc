@@ -74,6 +74,17 @@ void Not(OperatorContext& context) {
       0, Elementwise(context, "not", context.Input(0), [](const tensor::Expr& x) { return !x; }));
 }
 
+/// Of integers by way of floats, cut off.
+void Erf(OperatorContext& context) {
+  const tensor::Tensor x = context.Input(0);
+  const tensor::DType wide = tensor::IsFloat(x.dtype()) ? x.dtype() : tensor::DType::kFloat32;
+  context.SetOutput(0, Elementwise(context, "erf", x, [&](const tensor::Expr& e) {
+                      const tensor::Expr y =
+                          tensor::Unary(tensor::ExprOp::kErf, tensor::Cast(wide, e));
+                      return tensor::Cast(x.dtype(), y);
+                    }));
+}
+
 void Reciprocal(OperatorContext& context) {
   context.SetOutput(0, Elementwise(context, "reciprocal", context.Input(0),
                                    [](const tensor::Expr& x) { return LiteralLike(1, x) / x; }));
@@ -199,12 +210,8 @@ void Clip(OperatorContext& context) {
   const double high = attributes ? context.Float("max", std::numeric_limits<float>::max()) : 0;
   context.SetOutput(0, Elementwise(context, "clip", operands, [&](const Exprs& e) {
                       if (attributes) {
-                        tensor::Expr result = e[0];
-                        if (context.HasAttribute("min"))
-                          result = tensor::Max(result, LiteralLike(low, e[0]));
-                        if (context.HasAttribute("max"))
-                          result = tensor::Min(result, LiteralLike(high, e[0]));
-                        return result;
+                        return tensor::Min(tensor::Max(e[0], LiteralLike(low, e[0])),
+                                           LiteralLike(high, e[0]));
                       }
                       tensor::Expr result = e[0];
                       if (has_low) result = tensor::Max(result, e[1]);
@@ -287,7 +294,7 @@ std::span<const Operator> ArithmeticOperators() {
       {"Cosh", UnaryOperator<tensor::ExprOp::kCosh>},
       {"Div", DivisionOperator<tensor::ExprOp::kDiv>},
       {"Equal", BinaryOperator<tensor::ExprOp::kEqual>},
-      {"Erf", UnaryOperator<tensor::ExprOp::kErf>},
+      {"Erf", Erf},
       {"Exp", UnaryOperator<tensor::ExprOp::kExp>},
       {"Floor", UnaryOperator<tensor::ExprOp::kFloor>},
       {"Greater", ExchangedOperator<tensor::ExprOp::kLess>},

@@ -1,0 +1,81 @@
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""What ONNX's reference evaluator and onnxruntime, where it is installed, say of a model."""
+
+import warnings
+
+import numpy as np
+import onnx
+from onnx import helper
+from onnx.reference import ReferenceEvaluator
+
+try:
+    import onnxruntime
+    onnxruntime.set_default_logger_severity(4)
+except ImportError:
+    onnxruntime = None
+
+
+class Undrawable(Exception):
+    """Nothing can be said of this operator with these inputs: another one is drawn."""
+
+
+def declared(value):
+    kind = helper.np_dtype_to_tensor_dtype(value.array.dtype)
+    return helper.make_tensor_value_info(value.name, kind, value.array.shape)
+
+
+def by_reference(model, feeds):
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        return [np.asarray(a) for a in ReferenceEvaluator(model).run(None, feeds)]
+
+
+def by_onnxruntime(model, feeds):
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    options.intra_op_num_threads = 1
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    session = onnxruntime.InferenceSession(model.SerializeToString(), options,
+                                           providers=["CPUExecutionProvider"])
+    return [np.asarray(a) for a in session.run(None, feeds)]
+
+
+def has_its_types(schema, node, inputs, outputs):
+    """Whether outputs have the types that the operator gives them by those of its inputs; the
+    reference follows NumPy's promotion in places."""
+    by_name = {v.name: v.array.dtype for v in inputs}
+    types = {p.type_str: by_name[name] for p, name in zip(schema.inputs, node.input) if name}
+    return all(types.get(p.type_str, a.dtype) == a.dtype for p, a in zip(schema.outputs, outputs))
+
+
+def agree(one, other):
+    return all(a.shape == b.shape and a.dtype == b.dtype and
+               np.allclose(a.astype(float), b.astype(float), rtol=1e-3, atol=1e-5, equal_nan=True)
+               for a, b in zip(one, other))
+
+
+def outputs_of_node(node, inputs, opset):
+    """The outputs by each judge that can run the node, without those that agree with others."""
+    unique = list({v.name: v for v in inputs}.values())
+    graph = helper.make_graph([node], "node", [declared(v) for v in unique],
+                              [helper.make_empty_tensor_value_info(name) for name in node.output])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
+    feeds = {v.name: v.array for v in unique}
+    opinions = []
+    # onnxruntime ends the process where it divides by an extent of 0.
+    has_elements = all(v.array.size > 0 for v in unique)
+    for run in (by_reference, by_onnxruntime) if onnxruntime and has_elements else (by_reference,):
+        try:
+            outputs = run(model, feeds)
+        except Exception:  # of any kind: it cannot run this
+            continue
+        schema = onnx.defs.get_schema(node.op_type, opset, "")
+        if not has_its_types(schema, node, unique, outputs):
+            continue
+        if not any(agree(outputs, other) for other in opinions):
+            opinions.append(outputs)
+    if not opinions:
+        raise Undrawable
+    return opinions

@@ -1,0 +1,71 @@
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""What judges compute otherwise than the standard's text says. A graph with such a node that is
+different from all judges is counted apart."""
+
+import dataclasses
+from collections.abc import Callable
+
+from onnx import helper
+
+
+@dataclasses.dataclass
+class Fault:
+    of: str  # the judge
+    operators: tuple
+    reason: str
+    applies: Callable = lambda node, attributes, opset: True  # of nodes of these operators
+
+    def is_in(self, node, opset):
+        attributes = {a.name: helper.get_attribute_value(a) for a in node.attribute}
+        return node.op_type in self.operators and self.applies(node, attributes, opset)
+
+
+def has_uneven_pads(node, attributes, opset):
+    pads = attributes.get("pads", [])
+    return pads[:len(pads) // 2] != pads[len(pads) // 2:]
+
+
+def is_padded_same(node, attributes, opset):
+    return attributes.get("auto_pad", b"NOTSET") in (b"SAME_UPPER", b"SAME_LOWER")
+
+
+def is_unusual_recurrence(node, attributes, opset):
+    lengths = len(node.input) > 4 and node.input[4]
+    return lengths or "clip" in attributes or "input_forget" in attributes or \
+        attributes.get("direction", b"forward") != b"forward"
+
+
+def before(version):
+    return lambda node, attributes, opset: opset < version
+
+
+REFERENCE = [
+    Fault("reference", ("Softmax", "LogSoftmax", "Hardmax"), "work on one axis, not on all from it on", before(13)),
+    Fault("reference", ("MaxPool", "AveragePool", "LpPool"), "windows are misplaced where pads differ before and behind",
+          has_uneven_pads),
+    Fault("reference", ("LpPool",), "windows are misplaced where they are padded by themselves",
+          lambda node, attributes, opset: "auto_pad" in attributes),
+    Fault("reference", ("ReduceLogSumExp",), "rows of infinities are NaN"),
+    Fault("reference", ("MeanVarianceNormalization",), "the deviation of equal elements is NaN by cancellation"),
+    Fault("reference", ("MaxPool",), "indices of maxima count within each channel, not in the whole input",
+          lambda node, attributes, opset: len(node.output) > 1),
+    Fault("reference", ("GlobalMaxPool", "GlobalAveragePool"), "of images of one dimension channels are reduced, too"),
+    Fault("reference", ("LRN",), "sums of squares are computed for as many channels as the batch has elements"),
+    Fault("reference", ("LpNormalization",), "the norm of order 1 sums up elements, not their magnitudes",
+          lambda node, attributes, opset: attributes.get("p", 2) == 1),
+    Fault("reference", ("BatchNormalization",), "statistics are those of the batch", before(14)),
+    Fault("reference", ("ConvTranspose",), "the bias of all groups is that of the first one",
+          lambda node, attributes, opset: attributes.get("group", 1) > 1),
+    Fault("reference", ("QLinearMatMul",), "the zero point is added before rounding, which changes ties"),
+    Fault("reference", ("RNN", "GRU", "LSTM"), "lengths of sequences, clip, input_forget and other directions are ignored",
+          is_unusual_recurrence),
+    Fault("reference", ("RoiAlign",), "regions are moved by half an element", before(16)),
+    Fault("reference", ("Unsqueeze",), "axes that are not sorted are inserted one after the other", before(13)),
+]
+ONNXRUNTIME = [
+    Fault("onnxruntime", ("MaxPool", "AveragePool", "LpPool", "Conv", "ConvInteger"),
+          "SAME crops images where strides are longer than windows: pads are not negative", is_padded_same),
+]
+FAULTS = REFERENCE + ONNXRUNTIME
