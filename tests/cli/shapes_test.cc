@@ -99,6 +99,22 @@ TEST_F(Shapes, WhatIsNoSizeIsRefused) {
               HasSubstr("no input has an open dimension 'bach'; there are: batch"));
 }
 
+TEST_F(Shapes, ASizeMayBeASumOfOthers) {
+  const Answer one =
+      RunBayloom({"run", dense_, "--dim", "batch=sequence+1", "--dim", "sequence=3"});
+  EXPECT_EQ(one.exit_code, 0) << one.error;
+  EXPECT_THAT(one.out, HasSubstr("float32[4, 3, 6]"));
+  const Answer several =
+      RunBayloom({"compile", dense_, "--effort", "none", "--out", folder_.path(), "--json", "--dim",
+                  "batch=sequence+1", "--dim", "sequence=4,8"});
+  ASSERT_EQ(several.exit_code, 0) << several.error;
+  EXPECT_EQ(nlohmann::json::parse(several.out)["shapes"].size(), 2u);
+  const Answer unknown =
+      RunBayloom({"run", dense_, "--dim", "batch=other+1", "--dim", "sequence=3"});
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_THAT(unknown.error, HasSubstr("'batch=other+1' is no sum of numbers and of sizes"));
+}
+
 TEST_F(Shapes, SeveralSizesAreTunedTogether) {
   const std::string database = folder_ / "dense.db";
   const Answer tuned =
@@ -181,6 +197,14 @@ TEST_F(Shapes, CheckSaysWhatAModelNeeds) {
   EXPECT_THAT(frozen.error, HasSubstr("needs --freeze shape=VALUE"));
   EXPECT_EQ(RunBayloom({"check", dense_, "--dim", "bach=1"}).exit_code, 2);
   EXPECT_EQ(RunBayloom({"check", folder_ / "missing.onnx"}).exit_code, 2);
+}
+
+TEST_F(Shapes, CheckDoesNotAskToFreezeEverything) {
+  models::GraphBuilder g("points", 13, 0);
+  g.Output(g.Node("NonZero", {g.Input("x", {6})}), {1, 6});
+  const Answer answer = RunBayloom({"check", Save("points.onnx", g, {})});
+  EXPECT_EQ(answer.exit_code, 1);
+  EXPECT_THAT(answer.error, AllOf(HasSubstr("--partial"), Not(HasSubstr("--freeze"))));
 }
 
 TEST_F(Shapes, CheckExaminesAllNodes) {

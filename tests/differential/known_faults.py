@@ -61,6 +61,8 @@ REFERENCE = [
     Fault("reference", ("QLinearMatMul",), "the zero point is added before rounding, which changes ties"),
     Fault("reference", ("RNN", "GRU", "LSTM"), "lengths of sequences, clip, input_forget and other directions are ignored",
           is_unusual_recurrence),
+    Fault("reference", ("Resize",), "the one element of an axis is at -0.5 by pytorch_half_pixel, not at 0",
+          lambda node, attributes, opset: attributes.get("coordinate_transformation_mode") == b"pytorch_half_pixel"),
     Fault("reference", ("RoiAlign",), "regions are moved by half an element", before(16)),
     Fault("reference", ("Unsqueeze",), "axes that are not sorted are inserted one after the other", before(13)),
 ]

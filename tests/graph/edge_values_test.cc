@@ -62,6 +62,17 @@ TEST(Resize, EarlyVersionsInterpolateIntegers) {
   }
 }
 
+/// ONNX's own example of that version: the third element of four is the second of two.
+TEST(Resize, TheFirstVersionRoundsUpWhereItShrinks) {
+  const HostTensor y = RunOperator(
+      {.op = "Resize",
+       .inputs = {Floats({1, 1, 2, 4}, {1, 2, 3, 4, 5, 6, 7, 8}), Floats({4}, {1, 1, 0.6, 0.6})},
+       .attributes = {{"mode", std::string("nearest")}},
+       .opset = 10,
+       .constants = {1}})[0];
+  EXPECT_EQ(Values(y), (Doubles{1, 3}));
+}
+
 TEST(Resize, CubicIntegersStayInTheirRange) {
   // Beyond a step from 0 to 255 cubic weights reach outside of it.
   const HostTensor x = Integers(DType::kUInt8, {1, 1, 1, 4}, {0, 0, 255, 255});
