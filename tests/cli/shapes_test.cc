@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 #include <onnx/onnx_pb.h>
 
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <tuple>
 
 #include "bayloom/base/file.h"
 #include "examples/models/graph_builder.h"
@@ -20,6 +22,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 /// Models whose inputs are not of one shape.
 class Shapes : public testing::Test {
@@ -202,9 +205,16 @@ TEST_F(Shapes, CheckSaysWhatAModelNeeds) {
 TEST_F(Shapes, CheckDoesNotAskToFreezeEverything) {
   models::GraphBuilder g("points", 13, 0);
   g.Output(g.Node("NonZero", {g.Input("x", {6})}), {1, 6});
-  const Answer answer = RunBayloom({"check", Save("points.onnx", g, {})});
+  const std::string path = Save("points.onnx", g, {});
+  const Answer answer = RunBayloom({"check", path});
   EXPECT_EQ(answer.exit_code, 1);
   EXPECT_THAT(answer.error, AllOf(HasSubstr("--partial"), Not(HasSubstr("--freeze"))));
+
+  // Where both streams are one, the verdict is behind the table.
+  const std::string both = folder_ / "both";
+  std::ignore = std::system((BAYLOOM_PROGRAM " check " + path + " >" + both + " 2>&1").c_str());
+  const std::string text = base::ReadFile(both);
+  EXPECT_THAT(text.substr(text.rfind('\n', text.size() - 2) + 1), StartsWith("bayloom: "));
 }
 
 TEST_F(Shapes, CheckExaminesAllNodes) {
