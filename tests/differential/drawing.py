@@ -38,6 +38,7 @@ class Node:
     attributes: dict
     outputs: int = 1
     exact: bool = False  # whether outputs are if inputs are
+    captured: tuple = ()  # values that graphs within the node read
 
 
 def type_name(dtype):
@@ -54,7 +55,7 @@ class Drawing:
         # Infinities, NaN and large values among floats, of which the reference alone is no good judge.
         self.special = self.random.random() < 0.15 and judges.onnxruntime is not None
         self.values = []  # all, in order
-        self.nodes = []
+        self.nodes, self.read = [], set()
         self.disputed = []  # of the last node: what other judges say that its outputs are
 
     # --- Numbers ---------------------------------------------------------------------------------
@@ -168,7 +169,7 @@ class Drawing:
     # --- Graphs ----------------------------------------------------------------------------------
 
     def add(self, node):
-        """Appends the node with what it computes. Raises Undrawable where no judge can say that.
+        """Appends the node with what it computes; returns its last output. Raises Undrawable where no judge can say that.
         Where judges differ, this is the last node."""
         schema = self.schema(node.operator)
         node.attributes = {k: v for k, v in node.attributes.items()
@@ -180,7 +181,7 @@ class Drawing:
         names = [f"y{len(self.values) + i}" for i in range(node.outputs)]
         proto = helper.make_node(node.operator, [v.name if v else "" for v in node.inputs], names,
                                  **node.attributes)
-        opinions = judges.outputs_of_node(proto, [v for v in node.inputs if v], self.opset)
+        opinions = judges.outputs_of_node(proto, [v for v in node.inputs if v] + list(node.captured), self.opset)
         if any(a.size > MAX_ELEMENTS or a.dtype.type not in ALL for arrays in opinions for a in arrays):
             raise Undrawable
         arrays, self.disputed = opinions[0], [dict(zip(names, other)) for other in opinions[1:]]
@@ -189,11 +190,13 @@ class Drawing:
             exact = steps and (node.exact or array.dtype.kind in "iub")
             self.values.append(Value(name, array, exact))
         self.nodes.append(proto)
+        self.read.update(v.name for v in [*node.inputs, *node.captured] if v)
+        return self.values[-1]
 
     def model(self):
         """The graph with all values that no node reads as outputs, its inputs, and what its outputs
         are by each judge."""
-        read = {name for node in self.nodes for name in node.input}
+        read = self.read
         made = [v for v in self.values if v.name.startswith("y")]
         outputs = [v for v in made if v.name not in read]
         inputs = [v for v in self.values if v.name.startswith("x") and v.name in read]
@@ -213,14 +216,15 @@ def draw(seed, table):
     names = sorted(table)
     wanted = drawing.one_of([1, 1, 1, 2, 2, 3, 4])
     for _ in range(40):
-        if len(drawing.nodes) == wanted or drawing.disputed:
+        if len(drawing.nodes) >= wanted or drawing.disputed:
             break
         name = drawing.one_of(names)
-        before = len(drawing.values)
+        values, nodes = len(drawing.values), len(drawing.nodes)
         try:
             drawing.add(table[name](drawing, name))
         except Undrawable:
-            del drawing.values[before:]
+            del drawing.values[values:], drawing.nodes[nodes:]
+            drawing.disputed = []
     if not drawing.nodes:
         raise Undrawable
     return drawing

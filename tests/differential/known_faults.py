@@ -58,7 +58,7 @@ REFERENCE = [
     Fault("reference", ("BatchNormalization",), "statistics are those of the batch", before(14)),
     Fault("reference", ("ConvTranspose",), "the bias of all groups is that of the first one",
           lambda node, attributes, opset: attributes.get("group", 1) > 1),
-    Fault("reference", ("QLinearMatMul",), "the zero point is added before rounding, which changes ties"),
+    Fault("reference", ("QLinearMatMul", "QLinearConv"), "the zero point is added before rounding, which changes ties"),
     Fault("reference", ("RNN", "GRU", "LSTM"), "lengths of sequences, clip, input_forget and other directions are ignored",
           is_unusual_recurrence),
     Fault("reference", ("Resize",), "the one element of an axis is at -0.5 by pytorch_half_pixel, not at 0",

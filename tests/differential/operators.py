@@ -855,3 +855,137 @@ def attention(d, op):
 def others(d, op):
     x = d.value(d.types(op, among=(np.float32, np.int32)), least=1)
     return Node(op, [x], {"to": 6 if x.array.dtype.kind == "f" else 12})
+
+
+# --- Graphs within nodes ---------------------------------------------------------------------------
+
+def typed(name, array):
+    return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
+
+
+def chain(d, x, other, result):
+    """Some nodes from the name `x` to the name `result`, which read `other`, too; of one shape."""
+    names = [x] + [f"{result}_{i}" for i in range(d.integer(0, 2))] + [result]
+    nodes = []
+    for given, made in zip(names, names[1:]):
+        op = d.one_of(["Add", "Mul", "Sub", "Neg", "Abs", "Identity", "Max"])
+        both = op in ("Add", "Mul", "Sub") or op == "Max"
+        nodes.append(helper.make_node(op, [given, other] if both else [given], [made]))
+    return nodes
+
+
+def float_pair(d):
+    x = d.new(d.array(np.float32, d.shape(1, 3, 1), -1, 1), constant=False)
+    return x, d.new(d.array(np.float32, x.array.shape, -1, 1), constant=False)
+
+
+@operators("If")
+def branches(d, op):
+    x, other = float_pair(d)
+    condition = d.known(np.asarray(d.chance(0.5))) if d.chance(0.5) else d.new(np.asarray(d.chance(0.5)), constant=False)
+    attributes = {}
+    for branch in ("then", "else"):
+        attributes[f"{branch}_branch"] = helper.make_graph(
+            chain(d, x.name, other.name, f"{branch}_y"), branch, [], [typed(f"{branch}_y", x.array)])
+    return Node(op, [condition], attributes, exact=True, captured=(x, other))
+
+
+@operators("Loop")
+def loop(d, op):
+    x, other = float_pair(d)
+    trips = d.one_of([None, d.known(np.asarray(d.integer(0, 4), np.int64))])
+    start = d.one_of([None, d.known(np.asarray(d.chance(0.8)))]) if trips else None
+    stop = d.integer(0, 3)
+    if trips is None:
+        start = d.known(np.asarray(True))
+    limit = helper.make_tensor("limit", 7, [], [stop if trips is None or d.chance(0.3) else 100])
+    if d.opset < 9:
+        raise Undrawable  # no comparison of integers yet
+    nodes = [helper.make_node("Constant", [], ["last"], value=limit),
+             helper.make_node("Less", ["i", "last"], ["goes_on"])] + chain(d, "v", other.name, "w")
+    scans = d.integer(0, 1)
+    if scans:
+        nodes.append(helper.make_node("Neg", ["v"], ["s"]))
+    body = helper.make_graph(nodes, "body", [typed("i", np.zeros((), np.int64)), typed("c", np.zeros((), np.bool_)),
+                                             typed("v", x.array)],
+                             [typed("goes_on", np.zeros((), np.bool_)), typed("w", x.array)] +
+                             ([typed("s", x.array)] if scans else []))
+    return Node(op, [trips, start, x], {"body": body}, outputs=1 + scans, exact=True, captured=(other,))
+
+
+@operators("Scan")
+def scan(d, op):
+    if d.opset < 9:
+        raise Undrawable
+    state, other = float_pair(d)
+    rows, axis = d.integer(1, 4), d.integer(0, state.array.ndim)
+    shape = list(state.array.shape)
+    shape.insert(axis, rows)
+    scanned = d.new(d.array(np.float32, tuple(shape), -1, 1), constant=False)
+    nodes = [helper.make_node("Add", ["a", "b"], ["sum"])] + chain(d, "sum", other.name, "next")
+    nodes.append(helper.make_node("Neg", ["sum"], ["s"]))
+    body = helper.make_graph(nodes, "body", [typed("a", state.array), typed("b", state.array)],
+                             [typed("next", state.array), typed("s", state.array)])
+    out_axis = d.integer(0, state.array.ndim)
+    return Node(op, [state, scanned], {"body": body, "num_scan_inputs": 1, "scan_input_axes": [axis],
+                                       "scan_output_axes": [out_axis], "scan_input_directions": [d.integer(0, 1)],
+                                       "scan_output_directions": [d.integer(0, 1)]},
+                outputs=2, exact=True, captured=(other,))
+
+
+# --- Quantized models ------------------------------------------------------------------------------
+
+@operators("QLinearConv")
+def quantized_conv(d, op):
+    rank, kernel, spatial = image(d, op, d.one_of([1, 2]))
+    group, per_group, out = d.one_of([1, 1, 2]), d.integer(1, 2), d.integer(1, 2)
+    types = [d.one_of([np.int8, np.uint8]) for _ in range(2)]
+    x = d.new(d.array(types[0], (1, group * per_group, *spatial), -100, 100), constant=False)
+    w = d.new(d.array(types[0], (group * out, per_group, *kernel), -50, 50))
+    x_scale, w_scale = scale_and_zero(d, x, types[0], None), scale_and_zero(d, w, types[0], None)
+    zero = scale_and_zero(d, x, types[1], None)[1]
+    bias = d.known(d.array(np.int32, (group * out,), -100, 100)) if d.chance(0.5) else None
+    return Node(op, [x, *x_scale, w, *w_scale, d.known(np.asarray(16.0, np.float32)), zero, bias],
+                {**windows(d, spatial, kernel), "group": group})
+
+
+def dequantized(d, kind, shape, constant=False, axis=None):
+    """Bytes as floats that are sums of few powers of 2."""
+    levels = d.new(d.array(kind, shape, -60, 60), constant=constant)
+    return exact(d, Node("DequantizeLinear", [levels, *scale_and_zero(d, levels, kind, axis)], {"axis": axis}))
+
+
+def exact(d, node):
+    value = d.add(node)
+    if d.disputed:
+        raise Undrawable
+    return value
+
+
+@operators("QuantizedProduct", "QuantizedConvolution", "QuantizedSum", "QuantizedMove")
+def quantized_chain(d, op):
+    """Operators of floats between DequantizeLinear and QuantizeLinear."""
+    if d.opset < 13:
+        raise Undrawable
+    kind, weights = d.one_of([np.int8, np.uint8]), d.one_of([np.int8, np.int8, np.uint8])
+    if op == "QuantizedConvolution":
+        rank, kernel, spatial = image(d, op, 2)
+        x = dequantized(d, kind, (1, 3, *spatial))
+        w = dequantized(d, weights, (4, 3, *kernel), True, d.one_of([None, 0]))
+        y = exact(d, Node("Conv", [x, w], windows(d, spatial, kernel)))
+    elif op == "QuantizedProduct":
+        m, k, n = d.extent(1), d.extent(1), d.extent(1)
+        x, w = dequantized(d, kind, (m, k)), dequantized(d, weights, (k, n), d.chance(0.8), d.one_of([None, 1]))
+        y = exact(d, Node("MatMul", [x, w], {}))
+    else:
+        shape = d.shape(3, 4, 1)
+        x = dequantized(d, kind, shape)
+        if op == "QuantizedSum":
+            y = exact(d, Node(d.one_of(["Add", "Mul"]), [x, dequantized(d, kind, shape, d.chance(0.2))], {}))
+        else:
+            y = exact(d, d.one_of([Node("Transpose", [x], {}), Node("Concat", [x, x], {"axis": 1}), Node("Relu", [x], {}),
+                                   Node("Reshape", [x, d.integers([-1])], {})]))
+    if d.chance(0.5):
+        y = exact(d, Node("Relu", [y], {}))
+    scale = d.known(np.asarray(2.0 ** d.integer(-2, 4), np.float32))
+    return Node("QuantizeLinear", [y, scale, scale_and_zero(d, y, kind, None)[1]], {})
