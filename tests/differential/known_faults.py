@@ -63,10 +63,13 @@ REFERENCE = [
           is_unusual_recurrence),
     Fault("reference", ("Resize",), "the one element of an axis is at -0.5 by pytorch_half_pixel, not at 0",
           lambda node, attributes, opset: attributes.get("coordinate_transformation_mode") == b"pytorch_half_pixel"),
+    Fault("reference", ("Loop",), "what is scanned is joined, not stacked; without a condition there is no iteration"),
     Fault("reference", ("RoiAlign",), "regions are moved by half an element", before(16)),
     Fault("reference", ("Unsqueeze",), "axes that are not sorted are inserted one after the other", before(13)),
 ]
 ONNXRUNTIME = [
+    Fault("onnxruntime", ("Loop",), "the body's condition counts although the node has none",
+          lambda node, attributes, opset: node.input[0] and not node.input[1]),
     Fault("onnxruntime", ("MaxPool", "AveragePool", "LpPool", "Conv", "ConvInteger"),
           "SAME crops images where strides are longer than windows: pads are not negative", is_padded_same),
 ]

@@ -35,7 +35,7 @@ RANGES = {"Acos": (-1, 1), "Asin": (-1, 1), "Atanh": (-0.875, 0.875), "Acosh": (
            "Sqrt", "Swish", "Tan", "Tanh", "Celu", "HardSigmoid")
 def smooth(d, op):
     low, high = RANGES.get(op, (-4, 4))
-    x = d.value(d.types(op), low=low, high=high, fresh=op in RANGES)
+    x = d.value(d.types(op), low=low, high=high, fresh=op in RANGES, exact=op in ("Sin", "Cos"))
     alpha = d.one_of([None, 0.5, 1.5])
     beta = d.one_of([None, 0.25])
     return Node(op, [x], {"alpha": alpha, "beta": beta, "gamma": beta,
@@ -853,7 +853,7 @@ def attention(d, op):
 
 @operators("SwiGLU", "BitCast")
 def others(d, op):
-    x = d.value(d.types(op, among=(np.float32, np.int32)), least=1)
+    x = d.value(d.types(op, among=(np.float32, np.int32)), least=1, exact=op == "BitCast")
     return Node(op, [x], {"to": 6 if x.array.dtype.kind == "f" else 12})
 
 

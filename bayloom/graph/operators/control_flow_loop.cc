@@ -18,7 +18,9 @@ constexpr int kTripCount = 0, kCondition = 1, kFirstCarried = 2;
 
 class LoopUnroller {
  public:
-  explicit LoopUnroller(OperatorContext& context) : context_(context) {
+  explicit LoopUnroller(OperatorContext& context)
+      : context_(context),
+        is_counted_(context.HasInput(kTripCount) && !context.HasInput(kCondition)) {
     for (int i = kFirstCarried; i < context.input_count(); ++i) {
       carried_.push_back(context.InputValue(i));
     }
@@ -102,7 +104,7 @@ class LoopUnroller {
       stacks_[k].push_back(results[1 + carried_.size() + k]);
     }
     if (!results[0].tensor) context_.Refuse("the condition is a sequence");
-    SetCondition(*results[0].tensor);
+    if (!is_counted_) SetCondition(*results[0].tensor);
   }
 
   void Carry(NamedValue& value, const NamedValue& next) {
@@ -122,7 +124,8 @@ class LoopUnroller {
 
   OperatorContext& context_;
   int64_t trip_count_ = std::numeric_limits<int64_t>::max();
-  bool goes_on_ = true;                    ///< whether the next iteration is there
+  const bool is_counted_;  ///< there is no condition: what the body says of it is ignored
+  bool goes_on_ = true;    ///< whether the next iteration is there
   std::optional<tensor::Tensor> running_;  ///< whether it takes place, if that depends on the run
   std::vector<NamedValue> carried_;
   std::vector<std::vector<NamedValue>> stacks_;  // of what is scanned
