@@ -38,6 +38,7 @@ import drawing
 from judges import Undrawable
 from known_faults import FAULTS
 from operators import TABLE
+import microsoft  # noqa: F401, adds to the table
 
 WAYS = ("folded", "interpreted", "compiled")
 CORPUS = pathlib.Path(__file__).parent / "corpus"

@@ -39,6 +39,7 @@ class Node:
     outputs: int = 1
     exact: bool = False  # whether outputs are if inputs are
     captured: tuple = ()  # values that graphs within the node read
+    domain: str = ""
 
 
 def type_name(dtype):
@@ -171,16 +172,18 @@ class Drawing:
     def add(self, node):
         """Appends the node with what it computes; returns its last output. Raises Undrawable where no judge can say that.
         Where judges differ, this is the last node."""
-        schema = self.schema(node.operator)
         node.attributes = {k: v for k, v in node.attributes.items()
-                           if k in schema.attributes and v is not None and (not isinstance(v, list) or v)}
-        if len(node.inputs) > schema.max_input or len(node.inputs) < schema.min_input:
-            raise Undrawable
+                           if v is not None and (not isinstance(v, list) or v)}
+        if not node.domain:
+            schema = self.schema(node.operator)
+            node.attributes = {k: v for k, v in node.attributes.items() if k in schema.attributes}
+            if len(node.inputs) > schema.max_input or len(node.inputs) < schema.min_input:
+                raise Undrawable
         while node.inputs and node.inputs[-1] is None:
             node.inputs.pop()
         names = [f"y{len(self.values) + i}" for i in range(node.outputs)]
         proto = helper.make_node(node.operator, [v.name if v else "" for v in node.inputs], names,
-                                 **node.attributes)
+                                 domain=node.domain, **node.attributes)
         opinions = judges.outputs_of_node(proto, [v for v in node.inputs if v] + list(node.captured), self.opset)
         if any(a.size > MAX_ELEMENTS or a.dtype.type not in ALL for arrays in opinions for a in arrays):
             raise Undrawable
@@ -204,7 +207,7 @@ class Drawing:
                      for v in self.values if v.constant and v.name in read]
         graph = helper.make_graph(self.nodes, "random", [declared(v) for v in inputs],
                                   [declared(v) for v in outputs], constants)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)],
+        model = helper.make_model(graph, opset_imports=judges.operator_sets(self.opset),
                                   ir_version=min(10, onnx.IR_VERSION))
         opinions = [[other.get(v.name, v.array) for v in outputs] for other in [{}] + self.disputed]
         return model, [v.array for v in inputs], opinions

@@ -42,9 +42,14 @@ def by_onnxruntime(model, feeds):
     return [np.asarray(a) for a in session.run(None, feeds)]
 
 
-def has_its_types(schema, node, inputs, outputs):
+def operator_sets(opset):
+    return [helper.make_opsetid("", opset), helper.make_opsetid("com.microsoft", 1)]
+
+
+def has_its_types(node, opset, inputs, outputs):
     """Whether outputs have the types that the operator gives them by those of its inputs; the
     reference follows NumPy's promotion in places."""
+    schema = onnx.defs.get_schema(node.op_type, opset, "")
     by_name = {v.name: v.array.dtype for v in inputs}
     types = {p.type_str: by_name[name] for p, name in zip(schema.inputs, node.input) if name}
     return all(types.get(p.type_str, a.dtype) == a.dtype for p, a in zip(schema.outputs, outputs))
@@ -61,7 +66,7 @@ def outputs_of_node(node, inputs, opset):
     unique = list({v.name: v for v in inputs}.values())
     graph = helper.make_graph([node], "node", [declared(v) for v in unique],
                               [helper.make_empty_tensor_value_info(name) for name in node.output])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
+    model = helper.make_model(graph, opset_imports=operator_sets(opset), ir_version=10)
     feeds = {v.name: v.array for v in unique}
     opinions = []
     # onnxruntime ends the process where it divides by an extent of 0.
@@ -71,8 +76,7 @@ def outputs_of_node(node, inputs, opset):
             outputs = run(model, feeds)
         except Exception:  # of any kind: it cannot run this
             continue
-        schema = onnx.defs.get_schema(node.op_type, opset, "")
-        if not has_its_types(schema, node, unique, outputs):
+        if not node.domain and not has_its_types(node, opset, unique, outputs):
             continue
         if not any(agree(outputs, other) for other in opinions):
             opinions.append(outputs)
