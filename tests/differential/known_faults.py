@@ -10,6 +10,9 @@ from collections.abc import Callable
 from onnx import helper
 
 
+KNOWN_VERSION = "1.23."  # of onnx
+
+
 @dataclasses.dataclass
 class Fault:
     of: str  # the judge
