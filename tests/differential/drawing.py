@@ -20,7 +20,7 @@ NUMBERS = FLOATS + INTEGERS
 ALL = NUMBERS + (np.bool_,)
 # How often a type is drawn, compared with others of weight 1.
 WEIGHTS = {np.float32: 12, np.float64: 2, np.int32: 2, np.int64: 3}
-MAX_ELEMENTS = 3000
+MAX_ELEMENTS = 20000
 
 
 @dataclasses.dataclass
@@ -72,9 +72,11 @@ class Drawing:
         return choices[int(self.random.integers(len(choices)))]
 
     def extent(self, least=0):
-        """Mostly small; sometimes 0 or 1."""
+        """Mostly small; sometimes 0 or 1, seldom longer than vectors."""
         if self.chance(0.04) and least == 0:
             return 0
+        if self.chance(0.05):
+            return self.one_of([16, 17, 33, 64])
         return max(least, self.one_of([1, 1, 2, 2, 3, 3, 4, 5, 7, 8]))
 
     def shape(self, least=0, most=4, extent=0):
@@ -214,11 +216,11 @@ class Drawing:
 
 
 def draw(seed, table):
-    """A graph of one to four nodes."""
+    """A graph of one to ten nodes."""
     drawing = Drawing(seed)
     names = sorted(table)
-    wanted = drawing.one_of([1, 1, 1, 2, 2, 3, 4])
-    for _ in range(40):
+    wanted = drawing.one_of([1, 1, 1, 2, 2, 3, 4, 10])
+    for _ in range(60):
         if len(drawing.nodes) >= wanted or drawing.disputed:
             break
         name = drawing.one_of(names)
