@@ -75,12 +75,12 @@ def write(folder, model, inputs, outputs):
             (data / f"{kind}_{i}.pb").write_bytes(numpy_helper.from_array(array).SerializeToString())
 
 
-def known_fault(model):
-    """Why judges are not believed about this model; None: they are."""
-    for node in model.graph.node:
-        for fault in FAULTS:
-            if fault.is_in(node, model.opset_import[0].version):
-                return f"{fault.of}: {fault.reason}"
+def known_fault(graph):
+    """Why judges are not believed about a graph: of one of its nodes all are at fault. None: they are."""
+    for node, names in zip(graph.nodes, graph.judged_by):
+        faults = {fault.of: fault.reason for fault in FAULTS if fault.is_in(node, graph.opset)}
+        if faults.keys() >= set(names):
+            return "; ".join(f"{name}: {faults[name]}" for name in names)
     return None
 
 
@@ -117,7 +117,7 @@ def compare_random(options, folder, evaluator, table):
         ways = WAYS + (("estimated",) if graph.chance(options.estimated) else ())
         verdict, reason, way = evaluate(evaluator, folder, model, inputs, opinions, ways)
         operators = ", ".join(node.op_type for node in model.graph.node)
-        if verdict == "wrong" and (fault := known_fault(model)):
+        if verdict == "wrong" and (fault := known_fault(graph)):
             verdict, reason = "faults of judges", fault
         counts[verdict] += 1
         if verdict == "refused":

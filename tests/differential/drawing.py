@@ -56,7 +56,7 @@ class Drawing:
         # Infinities, NaN and large values among floats, of which the reference alone is no good judge.
         self.special = self.random.random() < 0.15 and judges.onnxruntime is not None
         self.values = []  # all, in order
-        self.nodes, self.read = [], set()
+        self.nodes, self.judged_by, self.read = [], [], set()
         self.disputed = []  # of the last node: what other judges say that its outputs are
 
     # --- Numbers ---------------------------------------------------------------------------------
@@ -186,7 +186,7 @@ class Drawing:
         names = [f"y{len(self.values) + i}" for i in range(node.outputs)]
         proto = helper.make_node(node.operator, [v.name if v else "" for v in node.inputs], names,
                                  domain=node.domain, **node.attributes)
-        opinions = judges.outputs_of_node(proto, [v for v in node.inputs if v] + list(node.captured), self.opset)
+        opinions, names_of_judges = judges.outputs_of_node(proto, [v for v in node.inputs if v] + list(node.captured), self.opset)
         if any(a.size > MAX_ELEMENTS or a.dtype.type not in ALL for arrays in opinions for a in arrays):
             raise Undrawable
         arrays, self.disputed = opinions[0], [dict(zip(names, other)) for other in opinions[1:]]
@@ -195,6 +195,7 @@ class Drawing:
             exact = steps and (node.exact or array.dtype.kind in "iub")
             self.values.append(Value(name, array, exact))
         self.nodes.append(proto)
+        self.judged_by.append(names_of_judges)
         self.read.update(v.name for v in [*node.inputs, *node.captured] if v)
         return self.values[-1]
 
@@ -228,7 +229,7 @@ def draw(seed, table):
         try:
             drawing.add(table[name](drawing, name))
         except Undrawable:
-            del drawing.values[values:], drawing.nodes[nodes:]
+            del drawing.values[values:], drawing.nodes[nodes:], drawing.judged_by[nodes:]
             drawing.disputed = []
     if not drawing.nodes:
         raise Undrawable

@@ -62,24 +62,27 @@ def agree(one, other):
 
 
 def outputs_of_node(node, inputs, opset):
-    """The outputs by each judge that can run the node, without those that agree with others."""
+    """The outputs by each judge that can run the node, without those that agree with others, and the
+    judges' names."""
     unique = list({v.name: v for v in inputs}.values())
     graph = helper.make_graph([node], "node", [declared(v) for v in unique],
                               [helper.make_empty_tensor_value_info(name) for name in node.output])
     model = helper.make_model(graph, opset_imports=operator_sets(opset), ir_version=10)
     feeds = {v.name: v.array for v in unique}
-    opinions = []
+    opinions, names = [], []
     # onnxruntime ends the process where it divides by an extent of 0.
     has_elements = all(v.array.size > 0 for v in unique)
-    for run in (by_reference, by_onnxruntime) if onnxruntime and has_elements else (by_reference,):
+    judges = [("reference", by_reference)] + [("onnxruntime", by_onnxruntime)] * bool(onnxruntime and has_elements)
+    for name, run in judges:
         try:
             outputs = run(model, feeds)
         except Exception:  # of any kind: it cannot run this
             continue
         if not node.domain and not has_its_types(node, opset, unique, outputs):
             continue
+        names.append(name)
         if not any(agree(outputs, other) for other in opinions):
             opinions.append(outputs)
     if not opinions:
         raise Undrawable
-    return opinions
+    return opinions, names

@@ -612,11 +612,15 @@ def channel_normalization(d, op):
     return Node(op, inputs, {"epsilon": d.one_of([None, 0.01]), "num_groups": group})
 
 
+def moderate(value):
+    if not (np.abs(value.array) < 1e4).all():
+        raise Undrawable  # implementations differ in which sums overflow
+    return value
+
+
 @operators("LayerNormalization", "RMSNormalization")
 def row_normalization(d, op):
-    x = d.value(d.types(op), least=1, extent=2)
-    if not (np.abs(x.array) < 1e4).all():
-        raise Undrawable  # implementations differ in which sums overflow
+    x = moderate(d.value(d.types(op), least=1, extent=2))
     axis = d.axis(x.array.ndim)
     shape = x.array.shape[axis % x.array.ndim:]
     inputs = [x, d.like(x, shape)]
@@ -628,7 +632,7 @@ def row_normalization(d, op):
 @operators("LRN", "LpNormalization", "MeanVarianceNormalization")
 def other_normalization(d, op):
     ranks = {"LRN": (4, 4), "LpNormalization": (1, 4), "MeanVarianceNormalization": (4, 4)}[op]
-    x = d.value(d.types(op), least=ranks[0], most=ranks[1], extent=2)
+    x = moderate(d.value(d.types(op), least=ranks[0], most=ranks[1], extent=2))
     return Node(op, [x], {"size": d.one_of([1, 3, 5]), "alpha": d.one_of([None, 0.5]), "beta": d.one_of([None, 0.5]),
                           "bias": d.one_of([None, 2.0]), "axis": d.one_of([None, d.axis(x.array.ndim)]),
                           "p": d.one_of([None, 1, 2])}
