@@ -656,8 +656,9 @@ def resize(d, op):
     if x.array.dtype.kind != "f":  # sums that are exact: the middle between two integers is met
         scales = [s if s in (1, 2) else 0.5 if x.array.shape[i] % 2 == 0 else 1 for i, s in enumerate(scales)]
     scales = [max(s, 1.0 / e) for s, e in zip(scales, x.array.shape)]
-    if d.opset < 11:
-        return Node(op, [x, d.known(np.array(scales, np.float32))], {"mode": "nearest" if mode == "cubic" else mode})
+    if d.opset < 11:  # onnxruntime, the only judge, cuts integers off
+        mode = "linear" if mode != "nearest" and x.array.dtype.kind == "f" else "nearest"
+        return Node(op, [x, d.known(np.array(scales, np.float32))], {"mode": mode})
     attributes = {"mode": mode, "nearest_mode": d.one_of([None, "floor", "ceil", "round_prefer_ceil"]),
                   "coordinate_transformation_mode": d.one_of([None, "asymmetric", "align_corners", "pytorch_half_pixel",
                                                               "half_pixel_symmetric" if d.opset >= 19 else None]),
