@@ -4,6 +4,7 @@
 #include "bayloom/graph/internal/node_order.h"
 
 #include <gmock/gmock.h>
+#include <google/protobuf/text_format.h>
 #include <google/protobuf/unknown_field_set.h>
 #include <gtest/gtest.h>
 
@@ -177,6 +178,39 @@ TEST(Functions, AttributesHaveDefaults) {
   slope.set_f(0.25);
   *model.mutable_graph()->mutable_node(0)->add_attribute() = slope;
   EXPECT_THAT(Values(Compute(model, {Floats({2}, {3, -4})})[0]), ElementsAre(3, -1));
+}
+
+/// Bodies are copies that are there for one call: what is made of the one is none of the other's.
+TEST(Functions, GraphsOfTheirBodiesHaveDataOfTheirOwn) {
+  const auto function = [](const std::string& name, int value) {
+    const std::string branch = "type: GRAPH g { initializer { name: 'k' data_type: 1 float_data: " +
+                               std::to_string(value) +
+                               " } node { op_type: 'Add' input: 'a' input: 'k' output: 's' } "
+                               "output { name: 's' } }";
+    return "functions { domain: 'mine' name: '" + name +
+           "' input: 'a' input: 'c' output: 'b' opset_import { version: 17 } node { op_type: 'If' "
+           "input: 'c' output: 'b' attribute { name: 'then_branch' " +
+           branch + " } attribute { name: 'else_branch' " + branch + " } } }";
+  };
+  const auto call = [](const std::string& name, const std::string& output) {
+    return "node { domain: 'mine' op_type: '" + name + "' input: 'x' input: 'c' output: '" +
+           output + "' } output { name: '" + output + "' }";
+  };
+  onnx::ModelProto model =
+      TextModel(17, WithInput("input { " + Declare("c", 9, {}) + " }" + call("F", "y") +
+                              call("G", "z") + call("F", "w")));
+  auto& import = *model.add_opset_import();
+  import.set_domain("mine");
+  import.set_version(1);
+  onnx::ModelProto functions;
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(function("F", 1) + function("G", 2),
+                                                            &functions));
+  *model.mutable_functions() = functions.functions();
+  const auto results =
+      Compute(model, {Floats({2}, {3, -5}), TensorOf(tensor::DType::kBool, {}, {1})});
+  EXPECT_THAT(Values(results[0]), ElementsAre(4, -4));
+  EXPECT_THAT(Values(results[1]), ElementsAre(5, -3));
+  EXPECT_THAT(Values(results[2]), ElementsAre(4, -4));
 }
 
 TEST(Functions, BodiesAreSorted) {
