@@ -594,7 +594,7 @@ def pool(d, op):
 
 @operators("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")
 def global_pool(d, op):
-    x = d.value(d.types(op), least=3, extent=1)
+    x = moderate(d.value(d.types(op), least=3, extent=1))
     return Node(op, [x], {"p": d.one_of([None, 1, 2, 3])})
 
 

@@ -170,6 +170,18 @@ TEST(CropAndResize, NearestRoundsHalvesUp) {
   EXPECT_EQ(Values(y), (Doubles{10, 11, 11, 12, 12}));
 }
 
+/// Of equal elements the first one in row-major order counts, also where indices are column-major.
+TEST(MaxPool, TheFirstOfEqualElementsCounts) {
+  for (const int64_t column_major : {0, 1}) {
+    const auto outputs = RunOperator({.op = "MaxPool",
+                                      .inputs = {Floats({1, 1, 2, 3}, {0, 5, 0, 5, 0, 0})},
+                                      .attributes = {{"kernel_shape", std::vector<int64_t>{2, 3}},
+                                                     {"storage_order", column_major}},
+                                      .outputs = 2});
+    EXPECT_EQ(Values(outputs[1]), Doubles{column_major != 0 ? 2.0 : 1.0});
+  }
+}
+
 /// The indices that MaxPool gives count the elements of its input, which may be larger than what
 /// the windows cover.
 TEST(MaxUnpool, IndicesCountTheElementsOfTheOutput) {
