@@ -57,7 +57,7 @@ def has_its_types(node, opset, inputs, outputs):
 
 def agree(one, other):
     return all(a.shape == b.shape and a.dtype == b.dtype and
-               np.allclose(a.astype(float), b.astype(float), rtol=1e-3, atol=1e-5, equal_nan=True)
+               np.allclose(a.astype(float), b.astype(float), rtol=1e-4, atol=1e-6, equal_nan=True)
                for a, b in zip(one, other))
 
 
