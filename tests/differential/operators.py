@@ -166,6 +166,8 @@ def reduction(d, op):
     narrow = op in ("ReduceProd", "ReduceSumSquare", "ReduceLogSumExp")
     x = d.value(types, least=0 if d.opset >= 18 else 1, low=1 if positive else -2 if narrow else -4,
                 high=2 if narrow else 4, fresh=positive or narrow, exact=op == "ReduceMean")
+    if op == "ReduceL2" and x.array.dtype.kind != "f":
+        moderate(x)  # squares of NumPy's integers wrap
     inputs, attributes = [x], {"keepdims": d.one_of([None, 0, 1])}
     if d.chance(0.3):
         attributes["noop_with_empty_axes"] = d.integer(0, 1)
