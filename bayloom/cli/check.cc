@@ -95,6 +95,10 @@ std::string RefusalText(const graph::ModelSurvey& survey) {
 std::string Verdict(const graph::ModelSurvey& survey) {
   const std::vector<std::string> to_freeze =
       survey.problems.empty() ? InputsToFreeze(survey) : std::vector<std::string>();
+  if (!to_freeze.empty() && to_freeze.size() == survey.inputs.size()) {
+    return "cannot be tuned as a whole: sizes within it depend on its inputs; --partial says which "
+           "parts can be compiled";
+  }
   const bool is_refused = !survey.IsSupported() && to_freeze.empty();
   const bool lacks_sizes = !survey.missing.empty() || !survey.shapeless.empty();
   if (is_refused && !lacks_sizes) return "cannot be tuned: " + RefusalText(survey);
@@ -208,9 +212,9 @@ std::string Header(const graph::ModelSurvey& survey) {
       survey.producer.empty() ? "" : fmt::format("written by {}, ", survey.producer),
       survey.ir_version, sets.empty() ? "none" : fmt::format("{}", fmt::join(sets, ", ")));
   for (const auto& input : survey.inputs)
-    text += fmt::format("input   {}  {}\n", input.name, input.type);
+    text += fmt::format("input   {}  {}\n", base::InOneLine(input.name), input.type);
   for (const auto& out : survey.outputs)
-    text += fmt::format("output  {}  {}\n", out.name, out.type);
+    text += fmt::format("output  {}  {}\n", base::InOneLine(out.name), out.type);
   for (const auto& dimension : survey.open) {
     text += fmt::format("open    {}  in {}\n", base::InOneLine(dimension.name),
                         base::InOneLine(fmt::format("{}", fmt::join(dimension.inputs, ", ")), 200));

@@ -34,7 +34,9 @@
 namespace bayloom::cli {
 namespace {
 
+/// Behind all that was printed so far, where both streams are one.
 int Complain(int exit_code, const std::string& message) {
+  base::WriteIfPossible(stdout, "");
   Say("bayloom: {}\n", base::MessageInOneLine(message));
   return exit_code;
 }

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include <CLI/App.hpp>
-#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -35,12 +35,12 @@ report::Table DescribeOutputs(const graph::Graph& graph,
   report::Table table({"output", "type", "least", "mean", "greatest"});
   for (size_t i = 0; i < outputs.size(); ++i) {
     const tensor::HostTensor& tensor = outputs[i];
-    double least = std::numeric_limits<double>::infinity();
-    double greatest = -least;
+    double least = std::numeric_limits<double>::quiet_NaN();
+    double greatest = least;
     double sum = 0;
     for (int64_t e = 0; e < tensor.ElementCount(); ++e) {
-      least = std::min(least, tensor.Get(e));
-      greatest = std::max(greatest, tensor.Get(e));
+      least = std::fmin(least, tensor.Get(e));
+      greatest = std::fmax(greatest, tensor.Get(e));
       sum += tensor.Get(e);
     }
     const double mean = sum / static_cast<double>(tensor.ElementCount());
@@ -53,12 +53,16 @@ report::Table DescribeOutputs(const graph::Graph& graph,
   return table;
 }
 
-/// Each output beside the one that is expected of it. Throws InputError for other shapes.
+/// Each output beside the one that is expected of it. Throws InputError for other outputs.
 std::vector<tensor::Comparison> CompareOutputs(const graph::Graph& graph,
                                                const std::vector<tensor::HostTensor>& outputs,
                                                const std::vector<tensor::HostTensor>& expected) {
+  if (expected.size() != outputs.size()) {
+    throw InputError(fmt::format("the model has {} output{}, but there are {} files output_N.pb",
+                                 outputs.size(), outputs.size() == 1 ? "" : "s", expected.size()));
+  }
   std::vector<tensor::Comparison> comparisons;
-  for (size_t i = 0; i < std::min(outputs.size(), expected.size()); ++i) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
     const tensor::HostTensor& e = expected[i];
     if (e.shape != outputs[i].shape || e.dtype != outputs[i].dtype) {
       throw InputError(fmt::format("output '{}' is {}, but {} was expected", graph.outputs[i].name,
@@ -85,15 +89,22 @@ report::Table TableOf(const graph::Graph& graph, const std::vector<tensor::HostT
   return table;
 }
 
-/// Throws CheckFailed for an output that is too far from what is expected.
+/// Throws CheckFailed for an output that is too far from what is expected. Integers are exact.
 void CheckOutputs(const graph::Graph& graph, const std::vector<tensor::Comparison>& comparisons,
                   const RunOptions& options) {
   for (size_t i = 0; i < comparisons.size(); ++i) {
+    const std::string& name = graph.outputs[i].name;
+    if (!tensor::IsFloat(graph.values[graph.outputs[i].value].dtype)) {
+      if (comparisons[i].wrong == 0) continue;
+      throw CheckFailed(
+          fmt::format("output '{}' is not what was expected: {} of {} elements differ", name,
+                      comparisons[i].wrong, comparisons[i].count));
+    }
     const double allowed =
         options.absolute_tolerance + options.tolerance * comparisons[i].largest_expected;
     if (comparisons[i].largest_difference <= allowed) continue;
-    throw CheckFailed(fmt::format("output '{}' is further than {:g} from what was expected",
-                                  graph.outputs[i].name, allowed));
+    throw CheckFailed(
+        fmt::format("output '{}' is further than {:g} from what was expected", name, allowed));
   }
 }
 

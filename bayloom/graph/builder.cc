@@ -246,7 +246,9 @@ std::vector<std::string> GraphBuilder::InputsBehind(const tensor::Tensor& tensor
 }
 
 void GraphBuilder::Rename(const tensor::Tensor& tensor, std::string name) {
-  graph_.values[tensor.id()].name = std::move(name);
+  const bool is_input = std::ranges::find(graph_.inputs, tensor.id()) != graph_.inputs.end();
+  Value& value = graph_.values[tensor.id()];
+  if (!is_input && !value.constant) value.name = std::move(name);
 }
 
 Graph GraphBuilder::Build(std::vector<GraphOutput> outputs) {

@@ -58,7 +58,8 @@ class GraphBuilder {
   const tensor::HostTensor* ConstantOf(const tensor::Tensor& tensor) const;
   /// Names of the graph's inputs that the tensor depends on.
   std::vector<std::string> InputsBehind(const tensor::Tensor& tensor) const;
-  /// Renames a value, so that people find the model's own names.
+  /// Gives a value that is computed the name that the model has for it; inputs and constants keep
+  /// theirs.
   void Rename(const tensor::Tensor& tensor, std::string name);
 
   const Graph& graph() const { return graph_; }

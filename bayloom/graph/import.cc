@@ -4,7 +4,6 @@
 #include "bayloom/graph/import.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <onnx/onnx_pb.h>
 
 #include <cerrno>
@@ -12,7 +11,6 @@
 #include <new>
 #include <stdexcept>
 
-#include "bayloom/base/memory_advice.h"
 #include "bayloom/base/path_error.h"
 #include "bayloom/base/result.h"
 #include "bayloom/base/system_error.h"
@@ -22,6 +20,7 @@
 #include "bayloom/graph/internal/import_notes.h"
 #include "bayloom/graph/internal/input_shapes.h"
 #include "bayloom/graph/internal/legacy_nodes.h"
+#include "bayloom/graph/internal/made_once.h"
 #include "bayloom/graph/internal/node_handler.h"
 #include "bayloom/graph/internal/node_order.h"
 #include "bayloom/graph/internal/node_schema.h"
@@ -41,15 +40,6 @@ namespace {
 constexpr int kMaxDepth = 64;
 /// Nodes imported in all; unrolled loops and expanded functions count each time.
 constexpr int64_t kMaxNodes = 1'000'000;
-
-/// Whether an exception says that the model cannot be used: what was refused, shapes that do not
-/// fit (tensor/operators.h), constants that cannot be computed. All else is a fault of this
-/// program.
-bool IsModelAtFault(const std::exception& error) {
-  return dynamic_cast<const InputError*>(&error) != nullptr ||
-         dynamic_cast<const std::invalid_argument*>(&error) != nullptr ||
-         dynamic_cast<const std::domain_error*>(&error) != nullptr;
-}
 
 class Importer {
  public:
@@ -72,8 +62,8 @@ class Importer {
     for (const auto& output : model_.graph().output()) {
       const tensor::Tensor tensor =
           DeclaredOutput(output, scope.LookupTensor(output.name(), "output"));
-      outputs.push_back({Printable(output.name()), tensor.id()});
-      if (!builder_.ConstantOf(tensor)) builder_.Rename(tensor, Printable(output.name()));
+      outputs.push_back({output.name(), tensor.id()});
+      builder_.Rename(tensor, output.name());
     }
     if (outputs.empty()) throw InputError("the graph has no outputs");
     Graph graph = builder_.Build(std::move(outputs));
@@ -97,7 +87,18 @@ class Importer {
     const InputShapes shapes(ReadInputs(graph, scope), options_);
     for (const DeclaredInput& input : shapes.inputs()) DefineInput(input, shapes, scope);
     if (partial_) partial_->ReadDeclarations(graph, shapes);
-    ImportNodes(graph.node(), scope, opsets, 0);
+    ImportNodes(NodesOf(graph), scope, opsets, 0);
+  }
+
+  /// The nodes of a graph that its outputs need, in an order in which they can be imported.
+  const NodeList& NodesOf(const onnx::GraphProto& graph) {
+    const auto [known, is_new] = made_once_.nodes.try_emplace(&graph);
+    if (is_new) {
+      std::unordered_set<std::string> results;
+      for (const auto& output : graph.output()) results.insert(output.name());
+      known->second = NodesNeeded(SortedNodes(graph.node()), std::move(results));
+    }
+    return known->second;
   }
 
   tensor::Tensor DeclaredOutput(const onnx::ValueInfoProto& output, const tensor::Tensor& tensor) {
@@ -128,9 +129,9 @@ class Importer {
   void DefineInitializer(const onnx::TensorProto& proto, Scope& scope, ReadData read) {
     const std::string name = Printable(proto.name());
     try {
-      auto known = initializers_.find(&proto);
-      if (known == initializers_.end()) {
-        known = initializers_.emplace(&proto, builder_.Constant(name, read())).first;
+      auto known = made_once_.initializers.find(&proto);
+      if (known == made_once_.initializers.end()) {
+        known = made_once_.initializers.emplace(&proto, builder_.Constant(name, read())).first;
         small_values_.Note(known->second, FindSmallType(proto.data_type()));
       }
       scope.Define(proto.name(), {.tensor = known->second, .type = proto.data_type()});
@@ -160,10 +161,9 @@ class Importer {
   }
 
   void DefineInput(const DeclaredInput& input, const InputShapes& shapes, Scope& scope) {
-    const std::string name = Printable(input.name);
     const int type = input.small ? input.small->onnx : DTypeToOnnx(input.dtype);
     if (auto frozen = shapes.Frozen(input.name)) {
-      const tensor::Tensor constant = builder_.Constant(name, std::move(frozen));
+      const tensor::Tensor constant = builder_.Constant(input.name, std::move(frozen));
       small_values_.Note(constant, input.small);
       scope.Define(input.name, {.tensor = constant, .type = type});
       return;
@@ -171,22 +171,21 @@ class Importer {
     if (input.small && partial_) return scope.DefineOpaque(input.name, type);
     if (input.small) {
       throw RunTimeDependence(
-          fmt::format("input '{}': element type {} is supported in constants only", name,
-                      input.small->name),
+          fmt::format("input '{}': element type {} is supported in constants only",
+                      Printable(input.name), input.small->name),
           {input.name});
     }
     try {
-      const tensor::Tensor tensor = builder_.Input(name, input.dtype, shapes.ShapeOf(input));
+      const tensor::Tensor tensor = builder_.Input(input.name, input.dtype, shapes.ShapeOf(input));
       scope.Define(input.name, {.tensor = tensor, .type = type});
     } catch (const InputError& error) {
-      throw InputError(fmt::format("input '{}': {}", name, error.what()));
+      throw InputError(fmt::format("input '{}': {}", Printable(input.name), error.what()));
     }
   }
 
-  template <typename Nodes>
-  void ImportNodes(const Nodes& nodes, Scope& scope, const OpsetVersions& opsets, int depth) {
+  void ImportNodes(const NodeList& nodes, Scope& scope, const OpsetVersions& opsets, int depth) {
     if (depth > kMaxDepth) throw InputError("functions or graphs are nested too deeply");
-    for (const onnx::NodeProto* const node : SortedNodes(nodes)) {
+    for (const onnx::NodeProto* const node : nodes) {
       if (++imported_nodes_ > kMaxNodes) {
         throw InputError(fmt::format("more than {} nodes after unrolling", kMaxNodes));
       }
@@ -217,6 +216,8 @@ class Importer {
     try {
       ImportNode(node, scope, opsets, depth);
     } catch (const NodeError&) {
+      throw;
+    } catch (const OpaqueValue&) {  // in a graph of a node that is left out
       throw;
     } catch (const SystemError&) {
       throw;
@@ -380,7 +381,7 @@ class Importer {
       scope.Define(graph.input(static_cast<int>(i)).name(), arguments[i]);
     }
     DefineInitializers(graph, scope);
-    ImportNodes(graph.node(), scope, opsets, depth);
+    ImportNodes(NodesOf(graph), scope, opsets, depth);
     std::vector<NamedValue> outputs;
     for (const auto& output : graph.output()) {
       outputs.push_back(scope.Lookup(output.name(), "output"));
@@ -399,8 +400,14 @@ class Importer {
       if (inputs.values[i].IsOpaque()) continue;  // absent
       inner.Define(function.input(static_cast<int>(i)), inputs.values[i]);
     }
-    ImportNodes(InstantiateBody(function, node), inner, ReadOpsets(function.opset_import()),
-                depth + 1);
+    const std::vector<onnx::NodeProto> body = InstantiateBody(function, node);
+    const ForOneBody scope_of_body(made_once_);
+    std::unordered_set<std::string> results;
+    for (int i = 0; i < node.output_size(); ++i) {
+      if (!node.output(i).empty()) results.insert(function.output(i));
+    }
+    ImportNodes(NodesNeeded(SortedNodes(body), std::move(results)), inner,
+                ReadOpsets(function.opset_import()), depth + 1);
     std::vector<NamedValue> outputs;
     for (int i = 0; i < node.output_size(); ++i) {
       outputs.push_back(node.output(i).empty() ? NamedValue()
@@ -416,22 +423,11 @@ class Importer {
   PartialImport* const partial_;
   GraphBuilder builder_;
   const LocalFunctions functions_;
-  /// Made once for all iterations of an unrolled loop.
-  std::unordered_map<const onnx::TensorProto*, tensor::Tensor> initializers_;
+  MadeOnce made_once_;
   FloatWidener widener_{builder_};
   SmallValues small_values_;
   int64_t imported_nodes_ = 0;
 };
-
-/// "; freeze the input 'rate' if its values never change".
-std::string FreezingAdvice(const RunTimeDependence& error) {
-  if (error.inputs().empty()) return "";
-  std::vector<std::string> names;
-  for (const std::string& name : error.inputs()) names.push_back(fmt::format("'{}'", name));
-  const bool one = names.size() == 1;
-  return fmt::format("; freeze the input{} {} if {} values never change", one ? "" : "s",
-                     fmt::join(names, ", "), one ? "its" : "their");
-}
 
 }  // namespace
 
@@ -451,26 +447,6 @@ std::optional<Graph> ImportNoting(const std::string& path, const onnx::ModelProt
     return Importer(path, model, options, &notes).Run();
   } catch (const OpaqueValue&) {
     return std::nullopt;  // an output that nothing is known of
-  }
-}
-
-void RethrowNaming(const std::string& path) {
-  try {
-    throw;
-  } catch (const std::bad_alloc&) {
-    throw SystemError(fmt::format("{}: out of memory; {}", path, base::MemoryAdvice()));
-  } catch (const SystemError&) {
-    throw;
-  } catch (const OpenShapeError& error) {
-    throw OpenShapeError(fmt::format("{}: {}", path, error.what()), error.dimensions(),
-                         error.inputs());
-  } catch (const RunTimeDependence& error) {
-    throw RunTimeDependence(fmt::format("{}: {}{}", path, error.what(), FreezingAdvice(error)),
-                            error.inputs());
-  } catch (const std::exception& error) {
-    const std::string message = fmt::format("{}: {}", path, error.what());
-    if (IsModelAtFault(error)) throw InputError(message);
-    throw std::logic_error(message);
   }
 }
 

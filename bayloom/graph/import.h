@@ -16,7 +16,8 @@ namespace bayloom::graph {
 
 struct ImportOptions {
   /// Extents of the dimensions that the model leaves open, by their names (OpenDimension). Each has
-  /// to be given: here, by a shape, or by an input that is frozen (OpenShapeError).
+  /// to be given: here, by a shape, or by an input that is frozen (OpenShapeError). What the model
+  /// calls a sum of others, "past + 1", follows from those.
   std::map<std::string, int64_t> dimensions;
   /// Shapes of inputs by name, in place of what the file says. A dimension that the file leaves
   /// open has the extent given here in all inputs.
@@ -36,6 +37,11 @@ struct OpenDimension {
   /// Whether the name is one that the batch goes by: "batch_size", "N", "image.0".
   bool IsBatch() const;
 };
+
+/// Extents with which the dimensions fit each other: 1 for a batch, the past and the present
+/// together for what is called total, `extent` for all else.
+std::map<std::string, int64_t> ExampleExtents(const std::vector<OpenDimension>& dimensions,
+                                              int64_t extent);
 
 /// The options do not give all extents that the model leaves open.
 class OpenShapeError : public InputError {

@@ -273,9 +273,9 @@ Package WritePackage(std::span<const PackageShape> shapes, const std::string& di
   WriteRuntime(scratch);
   scratch.Write("constants.bin", constants.content());
   scratch.Write("constants.s", ConstantsAssembly("constants.bin"));
-  scratch.Write("bayloom_network.c",
-                PackageSource(compiled, name, PackageDescription(shapes, name),
-                              static_cast<int64_t>(constants.content().size())));
+  scratch.Write(
+      "bayloom_network.c",
+      PackageSource(shapes, compiled, name, static_cast<int64_t>(constants.content().size())));
   scratch.Write("visible", VersionScript(name));
   arguments.insert(arguments.end(),
                    {"bayloom_runtime.c", "bayloom_cpu.c", "bayloom_model.c", "bayloom_network.c",

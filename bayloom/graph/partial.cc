@@ -53,7 +53,7 @@ class PartialPlanner {
       import_.nodes.clear();
       ImportPartially(path_, model_, options_, import_);
       writer_.emplace(model_, import_, DataFolderOf(path_));
-      FindNodesNeeded();
+      ListNodes();
       AssignSteps();
       FindBorders();
       Extract();
@@ -67,25 +67,14 @@ class PartialPlanner {
     return found == import_.values.end() ? nullptr : &found->second;
   }
 
-  /// Nodes whose results an output of the model depends on.
-  void FindNodesNeeded() {
-    std::unordered_set<std::string> needed;
+  /// The nodes of the import: those whose results an output of the model depends on.
+  void ListNodes() {
     for (const auto& output : model_.graph().output()) {
-      if (!Find(output.name())) {
-        throw InputError(fmt::format("output '{}' is not defined", Printable(output.name())));
-      }
-      needed.insert(output.name());
+      if (Find(output.name())) continue;
+      throw InputError(fmt::format("output '{}' is not defined", Printable(output.name())));
     }
     nodes_.clear();
-    for (auto node = import_.nodes.rbegin(); node != import_.nodes.rend(); ++node) {
-      const auto& results = node->node->output();
-      if (std::ranges::none_of(results, [&](const auto& name) { return needed.contains(name); })) {
-        continue;
-      }
-      ForEachNameRead(*node->node, [&](const std::string& name) { needed.insert(name); });
-      nodes_.push_back(&*node);
-    }
-    std::ranges::reverse(nodes_);
+    for (const PartialNode& node : import_.nodes) nodes_.push_back(&node);
   }
 
   /// Every node runs as early as it can: in the step of what it reads, or the next one of its kind.

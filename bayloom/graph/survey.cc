@@ -78,10 +78,10 @@ class FileSurvey {
   ModelSurvey Take() {
     ReadHeader();
     for (const onnx::ValueInfoProto* input : InputsWithoutData(model_.graph())) {
-      survey_.inputs.push_back({Printable(input->name()), TypeText(input->type())});
+      survey_.inputs.push_back({input->name(), TypeText(input->type())});
     }
     for (const auto& output : model_.graph().output()) {
-      survey_.outputs.push_back({Printable(output.name()), TypeText(output.type())});
+      survey_.outputs.push_back({output.name(), TypeText(output.type())});
     }
     CountGraph(model_.graph(), versions_, 0);
     for (const auto& function : model_.functions()) {
@@ -172,10 +172,7 @@ void SurveyNodes(const std::string& path, const onnx::ModelProto& model,
     std::optional<Graph> graph;
     for (const int64_t extent : kAssumedExtents) {
       ImportOptions assuming = options;
-      std::map<std::string, int64_t> assumed;
-      for (const OpenDimension& dimension : survey.missing) {
-        assumed[dimension.name] = dimension.IsBatch() ? 1 : extent;
-      }
+      std::map<std::string, int64_t> assumed = ExampleExtents(survey.missing, extent);
       assuming.dimensions.insert(assumed.begin(), assumed.end());
       import(assuming);
       if (notes.refusals.size() < fewest) {

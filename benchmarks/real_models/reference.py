@@ -42,7 +42,10 @@ def random_input(value, setting, random):
         return numpy.full(shape, values[value.name], dtype)
     if dtype == numpy.bool_:
         return random.integers(0, 2, shape).astype(dtype)
-    if numpy.issubdtype(dtype, numpy.integer):
+    is_integer = numpy.issubdtype(dtype, numpy.integer)
+    if is_integer and "mask" in value.name and value.name not in setting.get("bounds", {}):
+        return numpy.ones(shape, dtype)  # hides nothing: lengths of caches follow from it
+    if is_integer:
         bound = setting.get("bounds", {}).get(value.name, INDEX_BOUND)
         return random.integers(0, bound, shape).astype(dtype)
     return numpy.asarray(random.standard_normal(shape)).astype(dtype)

@@ -59,7 +59,7 @@ class LibraryStep:
     def run(self, values):
         given = []
         for tensor in self.inputs:
-            value = numpy.ascontiguousarray(values[tensor["name"]])
+            value = numpy.asarray(values[tensor["name"]], order="C")
             if list(value.shape) != tensor["shape"]:
                 raise ValueError(f"{tensor['name']}: {value.shape}, not {tensor['shape']}")
             if value.dtype != numpy_type(tensor["type"]):

@@ -73,6 +73,12 @@ TEST_F(ModelCommands, RunComparesWithExpectedOutputs) {
   EXPECT_EQ(other.exit_code, 1);
   EXPECT_EQ(nlohmann::json::parse(other.out)[0]["relative error"], 0.2);
 
+  WriteTensor("output_0.pb", {0, 2, 0, 4});
+  WriteTensor("output_1.pb", {0});
+  const Answer surplus = RunBayloom({"run", relu_, "--data", folder_ / "data"});
+  EXPECT_EQ(surplus.exit_code, 2);
+  EXPECT_THAT(surplus.error, HasSubstr("1 output, but there are 2 files"));
+
   WriteTensor("input_0.pb", {1, 2, 3});
   const Answer short_input = RunBayloom({"run", relu_, "--data", folder_ / "data"});
   EXPECT_EQ(short_input.exit_code, 2);

@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 #include <onnx/onnx_pb.h>
 
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <tuple>
 
 #include "bayloom/base/file.h"
 #include "examples/models/graph_builder.h"
@@ -20,6 +22,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 /// Models whose inputs are not of one shape.
 class Shapes : public testing::Test {
@@ -97,6 +100,22 @@ TEST_F(Shapes, WhatIsNoSizeIsRefused) {
               HasSubstr("'batch' is given twice"));
   EXPECT_THAT(RunBayloom({"run", dense_, "--dim", "bach=1"}).error,
               HasSubstr("no input has an open dimension 'bach'; there are: batch"));
+}
+
+TEST_F(Shapes, ASizeMayBeASumOfOthers) {
+  const Answer one =
+      RunBayloom({"run", dense_, "--dim", "batch=sequence+1", "--dim", "sequence=3"});
+  EXPECT_EQ(one.exit_code, 0) << one.error;
+  EXPECT_THAT(one.out, HasSubstr("float32[4, 3, 6]"));
+  const Answer several =
+      RunBayloom({"compile", dense_, "--effort", "none", "--out", folder_.path(), "--json", "--dim",
+                  "batch=sequence+1", "--dim", "sequence=4,8"});
+  ASSERT_EQ(several.exit_code, 0) << several.error;
+  EXPECT_EQ(nlohmann::json::parse(several.out)["shapes"].size(), 2u);
+  const Answer unknown =
+      RunBayloom({"run", dense_, "--dim", "batch=other+1", "--dim", "sequence=3"});
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_THAT(unknown.error, HasSubstr("'batch=other+1' is no sum of numbers and of sizes"));
 }
 
 TEST_F(Shapes, SeveralSizesAreTunedTogether) {
@@ -181,6 +200,21 @@ TEST_F(Shapes, CheckSaysWhatAModelNeeds) {
   EXPECT_THAT(frozen.error, HasSubstr("needs --freeze shape=VALUE"));
   EXPECT_EQ(RunBayloom({"check", dense_, "--dim", "bach=1"}).exit_code, 2);
   EXPECT_EQ(RunBayloom({"check", folder_ / "missing.onnx"}).exit_code, 2);
+}
+
+TEST_F(Shapes, CheckDoesNotAskToFreezeEverything) {
+  models::GraphBuilder g("points", 13, 0);
+  g.Output(g.Node("NonZero", {g.Input("x", {6})}), {1, 6});
+  const std::string path = Save("points.onnx", g, {});
+  const Answer answer = RunBayloom({"check", path});
+  EXPECT_EQ(answer.exit_code, 1);
+  EXPECT_THAT(answer.error, AllOf(HasSubstr("--partial"), Not(HasSubstr("--freeze"))));
+
+  // Where both streams are one, the verdict is behind the table.
+  const std::string both = folder_ / "both";
+  std::ignore = std::system((BAYLOOM_PROGRAM " check " + path + " >" + both + " 2>&1").c_str());
+  const std::string text = base::ReadFile(both);
+  EXPECT_THAT(text.substr(text.rfind('\n', text.size() - 2) + 1), StartsWith("bayloom: "));
 }
 
 TEST_F(Shapes, CheckExaminesAllNodes) {

@@ -92,6 +92,21 @@ TEST(Loop, RunsAsOftenAsItsTripCountSays) {
   EXPECT_EQ(Values(EvaluateGraph(graph, {FloatVector({1, 0})})[1]), (Doubles{1, 0, 3, 1, 8, 4}));
 }
 
+TEST(Loop, WithoutAConditionTheBodysIsIgnored) {
+  const char* const text = R"(g (float[2] x) => (float[2] y) {{
+    m = Constant <value = int64 {{3}}> ()
+    t = Constant <value = bool {{1}}> ()
+    y = Loop (m, {}, x) <body = b (int64 i, bool c, float[2] v) => (bool d, float[2] w) {{
+      d = Constant <value = bool {{0}}> ()
+      w = Add (v, v)
+    }}>
+  }})";
+  EXPECT_EQ(OutputOf(ImportText(fmt::format(fmt::runtime(text), "")), {FloatVector({1, -1})}),
+            (Doubles{8, -8}));
+  EXPECT_EQ(OutputOf(ImportText(fmt::format(fmt::runtime(text), "t")), {FloatVector({1, -1})}),
+            (Doubles{2, -2}));
+}
+
 TEST(Loop, WithoutIterationsScansNothing) {
   const Graph graph = ImportText(fmt::format(kLoop, 0));
   EXPECT_EQ(graph.values[graph.outputs[1].value].shape, (std::vector<int64_t>{0, 2}));

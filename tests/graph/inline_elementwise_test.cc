@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include "bayloom/graph/passes/passes.h"
 #include "tests/graph/pass_checks.h"
@@ -70,6 +71,23 @@ TEST_F(InlineElementwiseTest, OutputsStay) {
   const tensor::Tensor y = Relu(b_, product_), z = Sigmoid(y);
   EXPECT_EQ(OpsOf(CheckedPass(InlineElementwise, b_.Build({{"y", y.id()}, {"z", z.id()}}))),
             "matmul, relu, sigmoid");
+}
+
+/// Each node of the chain takes in what is before it, as far as expressions may grow: what has been
+/// taken in is not kept.
+TEST_F(InlineElementwiseTest, ALongChainTakesLittleMemory) {
+  const auto peak_megabytes = [] {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss / 1024;
+  };
+  tensor::Tensor y = x_;
+  for (int i = 0; i < 20000; ++i) y = Relu(b_, y);
+  Graph graph = b_.Build({{"y", y.id()}});
+  const auto before = peak_megabytes();
+  InlineElementwise(graph);
+  EXPECT_LT(graph.nodes.size(), 200u);
+  EXPECT_LT(peak_megabytes() - before, 300);
 }
 
 }  // namespace

@@ -250,5 +250,25 @@ TEST_F(InputShapesTest, AFrozenInputDecidesWhatDependsOnIt) {
   EXPECT_EQ(graph.values[graph.outputs.back().value].shape, (Shape{2, 2}));
 }
 
+TEST_F(InputShapesTest, DimensionsThatAreCalledSumsFollowFromOthers) {
+  AddInput("a", {"past", "sequence"});
+  AddInput("b", {"past + sequence", "past + 1"});
+  EXPECT_THAT(Refusal(), AllOf(HasSubstr("past (input 'a')"), HasSubstr("sequence (input 'a')"),
+                               Not(HasSubstr("+"))));
+  options_.dimensions = {{"past", 7}, {"sequence", 3}};
+  EXPECT_THAT(Shapes(), ElementsAre(Shape{7, 3}, Shape{10, 8}));
+  options_.dimensions["past + 1"] = 9;
+  EXPECT_THAT(Refusal(), HasSubstr("dimension 'past + 1' cannot be both 9"));
+}
+
+TEST(ExampleExtents, FitEachOther) {
+  using Extents = std::map<std::string, int64_t>;
+  EXPECT_EQ(ExampleExtents({{"batch", {}}, {"past", {}}, {"total", {}}}, 64),
+            (Extents{{"batch", 1}, {"past", 64}, {"total", 65}}));
+  EXPECT_EQ(ExampleExtents({{"past_sequence", {}}, {"sequence", {}}, {"total_sequence", {}}}, 64),
+            (Extents{{"past_sequence", 64}, {"sequence", 64}, {"total_sequence", 128}}));
+  EXPECT_EQ(ExampleExtents({{"total", {}}}, 64), (Extents{{"total", 64}}));
+}
+
 }  // namespace
 }  // namespace bayloom::graph

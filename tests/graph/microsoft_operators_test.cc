@@ -47,6 +47,21 @@ TEST(MicrosoftOperators, SkipLayerNormalizationNormalizesTheSum) {
   EXPECT_NEAR(outputs[3].Get(11), x.Get(11) + skip.Get(11), 1e-6);
 }
 
+/// One new token behind 1 and 2 tokens of a cache; each head sees what comes before and itself.
+TEST(MicrosoftOperators, GroupQueryAttentionWithKnownLengths) {
+  const HostTensor token = Floats({2, 1, 1}, {1, 1}), past = Floats({2, 1, 2, 1}, {1, 9, 1, 1});
+  const auto outputs = RunOperator(
+      {.op = "GroupQueryAttention",
+       .inputs = {token, token, Floats({2, 1, 1}, {6, 8}), past, Floats({2, 1, 2, 1}, {2, 9, 2, 5}),
+                  Integers(DType::kInt32, {2}, {1, 2}), Integers(DType::kInt32, {}, {3})},
+       .attributes = {{"num_heads", int64_t{1}}, {"kv_num_heads", int64_t{1}}},
+       .domain = kDomain,
+       .constants = {5, 6},
+       .outputs = 3});
+  ExpectClose(outputs[0], {4, 5});
+  ExpectClose(outputs[2], {2, 6, 0, 2, 5, 8});
+}
+
 TEST(MicrosoftOperators, RootMeanSquareOfTheSum) {
   const HostTensor x = RandomTensor({3, 8}, 1), skip = RandomTensor({3, 8}, 2);
   const HostTensor gamma = RandomTensor({8}, 3);

@@ -4,6 +4,7 @@
 #include "bayloom/graph/internal/node_order.h"
 
 #include <gmock/gmock.h>
+#include <google/protobuf/text_format.h>
 #include <google/protobuf/unknown_field_set.h>
 #include <gtest/gtest.h>
 
@@ -54,6 +55,50 @@ TEST(NodeOrder, GraphsWithinNodesCount) {
       g { node { op_type: 'Neg' input: 'late' output: 't' } output { name: 't' } } } }
     node { op_type: 'Neg' input: 'x' output: 'late' name: 'late' })");
   EXPECT_THAT(Names(model.graph()), ElementsAre("late", "if"));
+}
+
+/// The branches call what they compute, a constant and their result as the graph around them does.
+constexpr char kNamesOfBothGraphs[] = R"(
+  input { name: 'c' type { tensor_type { elem_type: 9 shape { } } } }
+  output { name: 'y' } output { name: 'z' }
+  node { op_type: 'If' input: 'c' output: 'y' name: 'if'
+    attribute { name: 'then_branch' type: GRAPH g {
+      node { op_type: 'Neg' input: 'x' output: 'z' } node { op_type: 'Abs' input: 'z' output: 'y' }
+      output { name: 'y' } } }
+    attribute { name: 'else_branch' type: GRAPH g {
+      initializer { name: 'z' data_type: 1 dims: 2 float_data: [10, 20] }
+      node { op_type: 'Add' input: 'x' input: 'z' output: 'y' } output { name: 'y' } } } }
+  node { op_type: 'Neg' input: 'y' output: 'z' name: 'z' })";
+
+TEST(NodeOrder, WhatAnInnerGraphDefinesIsItsOwn) {
+  const onnx::ModelProto model = TextModel(17, WithInput(kNamesOfBothGraphs));
+  EXPECT_THAT(Names(model.graph()), ElementsAre("if", "z"));
+  for (const bool condition : {false, true}) {
+    const auto results = Compute(
+        model, {Floats({2}, {3, -5}), TensorOf(tensor::DType::kBool, {}, {condition ? 1.0 : 0})});
+    EXPECT_THAT(Values(results[0]), condition ? ElementsAre(3, 5) : ElementsAre(13, 15));
+    EXPECT_THAT(Values(results[1]), condition ? ElementsAre(-3, -5) : ElementsAre(-13, -15));
+  }
+}
+
+TEST(NodeOrder, ALoopMayCallItsResultAsItsBodyDoes) {
+  const onnx::ModelProto model = TextModel(17, WithInput(R"(
+    output { name: 'y' }
+    initializer { name: 'n' data_type: 7 int64_data: 3 }
+    node { op_type: 'Loop' input: 'n' input: '' input: 'x' output: 'y'
+      attribute { name: 'body' type: GRAPH g { input { name: 'i' } input { name: 'c' } input { name: 'v' }
+        node { op_type: 'Identity' input: 'c' output: 'd' } node { op_type: 'Add' input: 'v' input: 'v' output: 'y' }
+        output { name: 'd' } output { name: 'y' } } } })"));
+  EXPECT_THAT(Values(Compute(model, {Floats({2}, {3, -5})})[0]), ElementsAre(24, -40));
+}
+
+TEST(NodeOrder, WhatNothingNeedsIsNotImported) {
+  const onnx::ModelProto model = TextModel(17, WithInput(R"(
+    output { name: 'y' }
+    node { op_type: 'Relu' input: 'x' output: 'y' }
+    node { op_type: 'NonZero' input: 'x' output: 'unsupported' }
+    node { op_type: 'Nonsense' input: 'unsupported' output: 'unknown' })"));
+  EXPECT_THAT(Values(Compute(model, {Floats({2}, {3, -5})})[0]), ElementsAre(3, 0));
 }
 
 TEST(NodeOrder, CyclesAreRefusedWithTheirNodes) {
@@ -133,6 +178,39 @@ TEST(Functions, AttributesHaveDefaults) {
   slope.set_f(0.25);
   *model.mutable_graph()->mutable_node(0)->add_attribute() = slope;
   EXPECT_THAT(Values(Compute(model, {Floats({2}, {3, -4})})[0]), ElementsAre(3, -1));
+}
+
+/// Bodies are copies that are there for one call: what is made of the one is none of the other's.
+TEST(Functions, GraphsOfTheirBodiesHaveDataOfTheirOwn) {
+  const auto function = [](const std::string& name, int value) {
+    const std::string branch = "type: GRAPH g { initializer { name: 'k' data_type: 1 float_data: " +
+                               std::to_string(value) +
+                               " } node { op_type: 'Add' input: 'a' input: 'k' output: 's' } "
+                               "output { name: 's' } }";
+    return "functions { domain: 'mine' name: '" + name +
+           "' input: 'a' input: 'c' output: 'b' opset_import { version: 17 } node { op_type: 'If' "
+           "input: 'c' output: 'b' attribute { name: 'then_branch' " +
+           branch + " } attribute { name: 'else_branch' " + branch + " } } }";
+  };
+  const auto call = [](const std::string& name, const std::string& output) {
+    return "node { domain: 'mine' op_type: '" + name + "' input: 'x' input: 'c' output: '" +
+           output + "' } output { name: '" + output + "' }";
+  };
+  onnx::ModelProto model =
+      TextModel(17, WithInput("input { " + Declare("c", 9, {}) + " }" + call("F", "y") +
+                              call("G", "z") + call("F", "w")));
+  auto& import = *model.add_opset_import();
+  import.set_domain("mine");
+  import.set_version(1);
+  onnx::ModelProto functions;
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(function("F", 1) + function("G", 2),
+                                                            &functions));
+  *model.mutable_functions() = functions.functions();
+  const auto results =
+      Compute(model, {Floats({2}, {3, -5}), TensorOf(tensor::DType::kBool, {}, {1})});
+  EXPECT_THAT(Values(results[0]), ElementsAre(4, -4));
+  EXPECT_THAT(Values(results[1]), ElementsAre(5, -3));
+  EXPECT_THAT(Values(results[2]), ElementsAre(4, -4));
 }
 
 TEST(Functions, BodiesAreSorted) {

@@ -150,7 +150,8 @@ TEST_F(PackageTest, ALibraryTakesTheShapeOfTheCall) {
   }
   base::WriteFile(folder_ / "x", std::string(2 * 24 * 4, 'x'));
   const base::CommandResult other = Execute({program, folder_ / "x", folder_ / "y"});
-  EXPECT_THAT(other.error_output, HasSubstr("sizes of the tensors"));
+  EXPECT_THAT(other.error_output,
+              HasSubstr("sizes of the tensors; the library is for rows=1; rows=3; rows=16"));
   EXPECT_THAT(base::ReadFile(package_.header), HasSubstr(" * rows=16\n"));
   ExpectCleanHeader("net");
 }

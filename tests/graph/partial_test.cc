@@ -214,6 +214,42 @@ TEST(Partial, NodesThatNothingNeedsCutNothing) {
   EXPECT_EQ(network.steps.size(), 1u);
 }
 
+/// An If whose branches read what is not known is left out as a whole.
+TEST(Partial, NodesWithGraphsThatReadWhatIsLeftOut) {
+  const auto branch = [](const std::string& name, const std::string& op) {
+    return "attribute { name: '" + name + "' type: GRAPH g { node { op_type: '" + op +
+           "' input: 'u' output: 'b' } output { name: 'b' } } }";
+  };
+  const std::string graph =
+      Declared("input", "x", kFloatType, {2, 2}) + Declared("input", "c", 9, {}) +
+      Declared("output", "y", kFloatType, {2, 2}) + Declared("output", "z", kFloatType, {2, 2}) +
+      kWeightText + NodeText("MatMul", {"x", "w"}, "z") + Unknown("Same", "x", "u") +
+      "node { op_type: 'If' input: 'c' output: 'y' " + branch("then_branch", "Neg") +
+      branch("else_branch", "Abs") + " }";
+  const PartialNetwork network = DivideModel(TextModel(17, graph));
+  EXPECT_EQ(network.TranslatedNodes(), 1);
+  EXPECT_EQ(network.LeftNodes(), 2);
+}
+
+/// The type of what a scan stacks is that of its parts.
+TEST(Partial, ScannedResultsPassBetweenSteps) {
+  const std::string graph = Declared("input", "x", kFloatType, {2, 2}) +
+                            Declared("output", "y", kFloatType, {2, 2}) +
+                            Declared("output", "z", kFloatType, {2}) +
+                            "initializer { name: 's' data_type: 1 dims: 2 float_data: [1, 1] }"
+                            "node { op_type: 'Scan' input: 's' input: 'x' output: 'z' output: 'y' "
+                            "attribute { name: 'num_scan_inputs' type: INT i: 1 } attribute { "
+                            "name: 'body' type: GRAPH g {"
+                            "input { name: 'a' } input { name: 'b' } node { op_type: 'Mul' input: "
+                            "'a' input: 'b' output: 'm' }"
+                            "node { op_type: 'Identity' input: 'm' output: 'n' } output { name: "
+                            "'m' } output { name: 'n' } } } }";
+  const PartialNetwork network = DivideModel(TextModel(17, graph));
+  EXPECT_EQ(network.LeftNodes(), 0);
+  const Tensors values = RunSteps(network, {{"x", Floats({2, 2}, {2, 3, 4, 5})}});
+  EXPECT_EQ(Values(values.at("y")), (std::vector<double>{2, 3, 8, 15}));
+}
+
 TEST(Partial, RefusesWhereNothingCanBeTranslated) {
   const std::string graph = Declared("input", "x", kFloatType, {2}) +
                             Declared("output", "y", kFloatType, {2}) + Unknown("Triple", "x", "y");

@@ -188,7 +188,8 @@ TEST(SparseInitializers, BecomeDense) {
 
 TEST(SparseInitializers, IndicesOutOfRangeAreRefused) {
   for (const char* indices : {"dims: 2 int64_data: [1, 6]", "dims: 2 int64_data: [-1, 0]",
-                              "dims: [2, 2] int64_data: [0, 3, 1, 2]", "dims: 1 int64_data: [1]"}) {
+                              "dims: [2, 2] int64_data: [0, 3, 1, 2]", "dims: 1 int64_data: [1]",
+                              "dims: 2 int64_data: [1, 1]"}) {
     EXPECT_THAT(RefusalOf(TextModel(13, Sparse(indices))), HasSubstr("initializer 'w': "));
   }
 }

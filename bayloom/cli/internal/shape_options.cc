@@ -16,6 +16,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/base/shell_text.h"
 #include "bayloom/cli/internal/help.h"
+#include "bayloom/graph/extent_sum.h"
 
 namespace bayloom::cli {
 namespace {
@@ -72,18 +73,21 @@ Assignment ParseAssignment(const std::string& text, size_t equals, const char* o
   throw InputError(fmt::format("{}: '{}' is given twice", option, base::InOneLine(name)));
 }
 
+/// What --dim gives a dimension: values, or a sum of others.
 struct DimensionValues {
   std::string name;
   std::vector<int64_t> values;
+  std::string sum;
 };
 
 std::vector<DimensionValues> ParseDimensions(const std::vector<std::string>& texts) {
-  constexpr const char* kExample = "--dim batch=1 or --dim sequence=64,128";
+  constexpr const char* kExample = "--dim batch=1, --dim sequence=64,128 or --dim total=past+1";
   std::vector<DimensionValues> dimensions;
   for (const std::string& text : texts) {
     const auto [name, value] = ParseAssignment(text, text.rfind('='), "--dim", kExample);
     std::vector<int64_t> values = ParseExtents(value, ',');
-    if (values.empty()) {
+    const bool is_sum = value.find('+') != std::string::npos;
+    if (values.empty() && !is_sum) {
       throw InputError(fmt::format("--dim: '{}' is no size of a dimension; write {}",
                                    base::InOneLine(text), kExample));
     }
@@ -93,7 +97,7 @@ std::vector<DimensionValues> ParseDimensions(const std::vector<std::string>& tex
     const bool is_known =
         std::ranges::any_of(dimensions, [&name = name](const auto& d) { return d.name == name; });
     if (has_equal || is_known) RefuseTwice("--dim", has_equal ? text : name);
-    dimensions.push_back({name, std::move(values)});
+    dimensions.push_back({name, std::move(values), is_sum ? value : ""});
   }
   return dimensions;
 }
@@ -156,6 +160,26 @@ graph::ImportOptions CommonOptions(const ShapeOptions& options) {
   return common;
 }
 
+/// Adds the dimensions that are sums of the others.
+void AddSums(const std::vector<DimensionValues>& given, std::map<std::string, int64_t>& extents) {
+  std::map<std::string, int64_t> sums;
+  for (const DimensionValues& dimension : given) {
+    if (dimension.sum.empty()) continue;
+    const std::optional<int64_t> sum =
+        graph::ExtentOfSum(dimension.sum, [&](const std::string& name) {
+          const auto known = extents.find(name);
+          return known == extents.end() ? std::nullopt : std::optional(known->second);
+        });
+    if (!sum) {
+      throw InputError(
+          fmt::format("--dim: '{}={}' is no sum of numbers and of sizes that other --dim give",
+                      base::InOneLine(dimension.name), base::InOneLine(dimension.sum)));
+    }
+    sums[dimension.name] = *sum;
+  }
+  extents.merge(sums);
+}
+
 /// An argument as a shell takes it.
 std::string Quoted(const std::string& argument) {
   return base::QuotedFor(base::ShellContext::kPlain, argument);
@@ -173,8 +197,8 @@ void ShapeOptions::AddTo(CLI::App& command) {
   };
   add("--dim", dimensions, "Size of a dimension that the model leaves open: batch=1",
       ", in all inputs that have it; one without a name is called by its input and\n"
-      "position, image.0; may be repeated; 'tune' and 'compile' take several sizes,\n"
-      "sequence=64,128",
+      "position, image.0; may be repeated; a size may be a sum, total=past+1; 'tune' and\n"
+      "'compile' take several sizes, sequence=64,128",
       "NAME=SIZE");
   Advanced(add("--shape", shapes, "Shape of an input: input=1x3x224x224",
                "; open dimensions have these sizes in all inputs; may be repeated", "NAME=SHAPE"));
@@ -184,7 +208,9 @@ void ShapeOptions::AddTo(CLI::App& command) {
 
 std::vector<ModelShape> ShapeOptions::All() const {
   std::vector<ModelShape> all = {{"", CommonOptions(*this)}};
-  for (const DimensionValues& dimension : ParseDimensions(dimensions)) {
+  const std::vector<DimensionValues> given = ParseDimensions(dimensions);
+  for (const DimensionValues& dimension : given) {
+    if (!dimension.sum.empty()) continue;
     std::vector<ModelShape> longer;
     for (const ModelShape& shape : all) {
       for (const int64_t value : dimension.values) {
@@ -201,6 +227,7 @@ std::vector<ModelShape> ShapeOptions::All() const {
           fmt::format("--dim: more than {} combinations of the sizes are too many", kMaxShapes));
     }
   }
+  for (ModelShape& shape : all) AddSums(given, shape.options.dimensions);
   return all;
 }
 
@@ -225,8 +252,10 @@ std::vector<std::string> ShapeOptions::Given() const {
 std::string SuggestShapes(const std::vector<graph::OpenDimension>& dimensions,
                           const std::vector<std::string>& shapeless) {
   std::vector<std::string> arguments;
+  const std::map<std::string, int64_t> extents = graph::ExampleExtents(dimensions, 128);
   for (const graph::OpenDimension& dimension : dimensions) {
-    arguments.push_back("--dim " + Quoted(dimension.name + (dimension.IsBatch() ? "=1" : "=128")));
+    arguments.push_back("--dim " +
+                        Quoted(fmt::format("{}={}", dimension.name, extents.at(dimension.name))));
   }
   for (const std::string& input : shapeless) {
     arguments.push_back("--shape " + Quoted(input + "=1x3x224x224"));

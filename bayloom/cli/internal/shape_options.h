@@ -25,7 +25,7 @@ struct ModelShape {
 
 /// The options --dim, --shape and --freeze.
 struct ShapeOptions {
-  std::vector<std::string> dimensions;  ///< "sequence=128", "sequence=64,128"
+  std::vector<std::string> dimensions;  ///< "sequence=64,128", "total=past+1"
   std::vector<std::string> shapes;      ///< "input=1x3x224x224"
   std::vector<std::string> frozen;      ///< "rate=16000", "axes=1,2", "table=table.pb"
 

@@ -283,7 +283,7 @@ const char* bayloom_error_text(const bayloom_network* network, int code) {
     case BAYLOOM_ERROR_COUNT:
       return "the network has another number of inputs or outputs";
     case BAYLOOM_ERROR_SIZE:
-      return "the buffers have not the sizes of the tensors";
+      return network->size_error;
     case BAYLOOM_ERROR_OVERLAP:
       return "an output overlaps another buffer";
     case BAYLOOM_ERROR_BUSY:

@@ -54,6 +54,7 @@ typedef struct {
   int variant_count;
   const bayloom_variant* variants; /* the first that the processor can run is used */
   const char* processor_error;     /* the text of BAYLOOM_ERROR_PROCESSOR */
+  const char* size_error;          /* the text of BAYLOOM_ERROR_SIZE */
 } bayloom_network;
 
 typedef struct bayloom_model bayloom_model;

@@ -27,11 +27,19 @@ struct ConformanceResult {
   std::string reason;  ///< why it was refused, or what is wrong
 };
 
+struct ConformanceOptions {
+  /// Freezes all inputs to the test's data, so that the model is evaluated when it is imported.
+  bool freezes_all = false;
+  /// Of the largest value: what floats may differ by besides.
+  double roundings = 4;
+};
+
 /// Runs one of ONNX's node tests: `folder` holds model.onnx and test_data_set_0. Inputs that an
 /// operator needs at compile time are frozen to the test's data. Floats may differ by 1e-3
 /// relative plus 1e-7, those of bfloat16 by 1/64 relative, as ONNX's own runner allows, and by what
-/// four roundings of the largest value amount to.
-ConformanceResult RunConformanceTest(const std::string& folder, const GraphEvaluator& evaluate);
+/// some roundings of the largest value amount to.
+ConformanceResult RunConformanceTest(const std::string& folder, const GraphEvaluator& evaluate,
+                                     const ConformanceOptions& options = {});
 
 /// Runs every test below `root` (Debian: /usr/share/libonnx-testdata/data/node), sorted by name.
 std::vector<ConformanceResult> RunConformanceTests(const std::string& root,

@@ -12,6 +12,7 @@
 #include <charconv>
 #include <filesystem>
 #include <iterator>
+#include <set>
 #include <system_error>
 
 #include "bayloom/base/descriptor.h"
@@ -26,7 +27,8 @@ int64_t ExternalNumber(const std::string& key, const std::string& text) {
   int64_t value = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < 0) {
-    throw InputError(fmt::format("external data with {} '{}'", key, Printable(text)));
+    throw InputError(
+        fmt::format("external data: the {} '{}' is no number of bytes", key, Printable(text)));
   }
   return value;
 }
@@ -82,7 +84,11 @@ std::vector<std::byte> ReadExternal(const onnx::TensorProto& proto, const DataFo
                                     int64_t bytes) {
   std::string location;
   int64_t offset = 0, length = bytes;
+  std::set<std::string> keys;
   for (const auto& entry : proto.external_data()) {
+    if (!keys.insert(entry.key()).second) {
+      throw InputError(fmt::format("external data: '{}' is given twice", Printable(entry.key())));
+    }
     if (entry.key() == "location") location = entry.value();
     if (entry.key() == "offset") offset = ExternalNumber("offset", entry.value());
     if (entry.key() == "length") length = ExternalNumber("length", entry.value());

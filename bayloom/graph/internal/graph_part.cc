@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "bayloom/graph/builder.h"
-#include "bayloom/graph/internal/onnx_tensor.h"
 
 namespace bayloom::graph {
 namespace {
@@ -17,7 +16,7 @@ namespace {
 ValueId AddCastInput(Graph& graph, const BorderValue& border, std::vector<Node>& casts) {
   const Value value = graph.values[border.value];
   const auto given = static_cast<ValueId>(graph.values.size());
-  graph.values.push_back({Printable(border.name), border.dtype, value.shape, nullptr});
+  graph.values.push_back({border.name, border.dtype, value.shape, nullptr});
   Node cast{.op = "cast", .kind = NodeKind::kMap};
   cast.stage.name = value.name + ".cast";
   cast.stage.iters = SpatialIters(value.shape);
@@ -29,10 +28,6 @@ ValueId AddCastInput(Graph& graph, const BorderValue& border, std::vector<Node>&
   cast.stage.output = border.value;
   casts.push_back(std::move(cast));
   return given;
-}
-
-bool IsInputOf(const GraphBuilder& builder, const tensor::Tensor& tensor) {
-  return std::ranges::find(builder.graph().inputs, tensor.id()) != builder.graph().inputs.end();
 }
 
 }  // namespace
@@ -57,7 +52,7 @@ GraphPart ExtractPart(const Graph& whole, const std::string& name,
     if (!needed[input.value]) continue;
     Value& value = part.values[input.value];
     const bool is_cast = value.dtype != input.dtype;
-    if (!is_cast) value.name = Printable(input.name);
+    if (!is_cast) value.name = input.name;
     input_names.push_back(input.name);
     part.inputs.push_back(is_cast ? AddCastInput(part, input, nodes) : input.value);
   }
@@ -74,10 +69,8 @@ GraphPart ExtractPart(const Graph& whole, const std::string& name,
         return tensor::Cast(output.dtype, tensor.At(place));
       });
     }
-    named.push_back({Printable(output.name), tensor.id()});
-    if (!builder.ConstantOf(tensor) && !IsInputOf(builder, tensor)) {
-      builder.Rename(tensor, Printable(output.name));
-    }
+    named.push_back({output.name, tensor.id()});
+    builder.Rename(tensor, output.name);
   }
   return {builder.Build(std::move(named)), std::move(input_names)};
 }

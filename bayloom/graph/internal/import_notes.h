@@ -6,6 +6,7 @@
 #include <onnx/onnx_pb.h>
 
 #include <cstdint>
+#include <exception>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,6 +32,11 @@ onnx::ModelProto ReadModel(const std::string& path);
 /// set that is not known, extents that are not given) is thrown, without the path.
 std::optional<Graph> ImportNoting(const std::string& path, const onnx::ModelProto& model,
                                   const ImportOptions& options, ImportNotes& notes);
+
+/// Whether an exception says that the model cannot be used: what was refused, shapes that do not
+/// fit (tensor/operators.h), constants that cannot be computed. All else is a fault of this
+/// program.
+bool IsModelAtFault(const std::exception& error);
 
 /// To be called where an import has thrown: throws the same with the model's path in the message, a
 /// SystemError where memory was short.

@@ -11,6 +11,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "bayloom/graph/extent_sum.h"
 #include "bayloom/graph/internal/frozen_input.h"
 #include "bayloom/graph/internal/onnx_tensor.h"
 #include "bayloom/graph/internal/small_types.h"
@@ -56,6 +57,24 @@ bool OpenDimension::IsBatch() const {
   std::string lower = name;
   std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
   return lower == "n" || lower.ends_with(".0") || lower.find("batch") != std::string::npos;
+}
+
+std::map<std::string, int64_t> ExampleExtents(const std::vector<OpenDimension>& dimensions,
+                                              int64_t extent) {
+  std::map<std::string, int64_t> extents;
+  const auto has = [](const OpenDimension& dimension, const char* word) {
+    return dimension.name.find(word) != std::string::npos;
+  };
+  for (const OpenDimension& d : dimensions) extents[d.name] = d.IsBatch() ? 1 : extent;
+  const bool any_past =
+      std::ranges::any_of(dimensions, [&](const auto& d) { return has(d, "past"); });
+  const bool any_present = std::ranges::any_of(dimensions, [&](const auto& d) {
+    return has(d, "seq") && !has(d, "past") && !has(d, "total");
+  });
+  for (const OpenDimension& d : dimensions) {
+    if (any_past && has(d, "total")) extents[d.name] = extent + (any_present ? extent : 1);
+  }
+  return extents;
 }
 
 std::vector<const onnx::ValueInfoProto*> InputsWithoutData(const onnx::GraphProto& graph) {
@@ -136,6 +155,7 @@ InputShapes::InputShapes(std::vector<DeclaredInput> inputs, const ImportOptions&
     const auto given = options.frozen_inputs.find(input.name);
     if (given != options.frozen_inputs.end()) Freeze(input, *given->second);
   }
+  BindSums();
   CheckComplete(options);
 }
 
@@ -194,6 +214,17 @@ void InputShapes::BindDimension(const std::string& name, int64_t extent,
                                known->second.value, known->second.source, extent, source));
 }
 
+void InputShapes::BindSums() {
+  const auto extent_of = [&](const std::string& name) {
+    const auto known = extents_.find(name);
+    return known == extents_.end() ? std::nullopt : std::optional(known->second.value);
+  };
+  for (const OpenDimension& dimension : OpenDimensions(inputs_)) {
+    const std::optional<int64_t> sum = ExtentOfSum(dimension.name, extent_of);
+    if (sum) BindDimension(dimension.name, *sum, "the sum that it is called");
+  }
+}
+
 void InputShapes::BindShape(const DeclaredInput& input, const std::vector<int64_t>& shape,
                             const std::string& source) {
   if (!input.shape) return;
@@ -243,6 +274,14 @@ void InputShapes::CheckComplete(const ImportOptions& options) const {
   }
   std::vector<OpenDimension> missing = OpenDimensions(asked);
   std::erase_if(missing, [&](const OpenDimension& d) { return extents_.contains(d.name); });
+  std::unordered_set<std::string> open;
+  for (const OpenDimension& d : OpenDimensions(inputs_)) open.insert(d.name);
+  std::erase_if(missing, [&](const OpenDimension& d) {  // sums of others, which are asked for
+    const auto any = [&](const std::string& name) {
+      return open.contains(name) ? std::optional<int64_t>(0) : std::nullopt;
+    };
+    return ExtentOfSum(d.name, any).has_value();
+  });
   if (!missing.empty()) {
     texts.push_back(fmt::format("the model leaves {} open: {}",
                                 missing.size() == 1 ? "a dimension" : "dimensions",

@@ -69,6 +69,8 @@ class InputShapes {
 
   void CheckNames(const ImportOptions& options) const;
   void BindDimension(const std::string& name, int64_t extent, const std::string& source);
+  /// Dimensions that are called sums of others ("past + 1") have the extents of those.
+  void BindSums();
   void BindShape(const DeclaredInput& input, const std::vector<int64_t>& shape,
                  const std::string& source);
   void Freeze(const DeclaredInput& input, const tensor::HostTensor& tensor);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <queue>
 #include <string>
 #include <unordered_map>
@@ -24,7 +25,18 @@ struct Dependences {
   bool is_sorted = true;
 };
 
-Dependences FindDependences(const std::vector<const onnx::NodeProto*>& nodes) {
+std::unordered_set<std::string> NamesDefinedIn(const onnx::GraphProto& graph) {
+  std::unordered_set<std::string> names;
+  for (const auto& input : graph.input()) names.insert(input.name());
+  for (const auto& tensor : graph.initializer()) names.insert(tensor.name());
+  for (const auto& tensor : graph.sparse_initializer()) names.insert(tensor.values().name());
+  for (const onnx::NodeProto& node : graph.node()) {
+    names.insert(node.output().begin(), node.output().end());
+  }
+  return names;
+}
+
+Dependences FindDependences(const NodeList& nodes) {
   std::unordered_map<std::string, size_t> producer;
   for (size_t i = 0; i < nodes.size(); ++i) {
     for (const std::string& name : nodes[i]->output()) {
@@ -47,8 +59,7 @@ Dependences FindDependences(const std::vector<const onnx::NodeProto*>& nodes) {
 }
 
 /// Some nodes that wait for each other: from any node that waits, backwards until one recurs.
-[[noreturn]] void ThrowCycle(const std::vector<const onnx::NodeProto*>& nodes,
-                             const Dependences& dependences) {
+[[noreturn]] void ThrowCycle(const NodeList& nodes, const Dependences& dependences) {
   std::vector<size_t> waits_for(nodes.size(), nodes.size());
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (dependences.missing[i] == 0) continue;
@@ -80,8 +91,12 @@ void ForEachNameRead(const onnx::NodeProto& node,
                      const std::function<void(const std::string&)>& use) {
   for (const std::string& name : node.input()) use(name);
   const auto in_graph = [&](const onnx::GraphProto& graph) {
-    for (const onnx::NodeProto& inner : graph.node()) ForEachNameRead(inner, use);
-    for (const auto& output : graph.output()) use(output.name());
+    const std::unordered_set<std::string> own = NamesDefinedIn(graph);
+    const auto use_outer = [&](const std::string& name) {
+      if (!own.contains(name)) use(name);
+    };
+    for (const onnx::NodeProto& inner : graph.node()) ForEachNameRead(inner, use_outer);
+    for (const auto& output : graph.output()) use_outer(output.name());
   };
   for (const onnx::AttributeProto& attribute : node.attribute()) {
     if (attribute.has_g()) in_graph(attribute.g());
@@ -89,14 +104,30 @@ void ForEachNameRead(const onnx::NodeProto& node,
   }
 }
 
-std::vector<const onnx::NodeProto*> SortedNodes(std::vector<const onnx::NodeProto*> nodes) {
+NodeList NodesNeeded(NodeList sorted, std::unordered_set<std::string> results) {
+  NodeList needed;
+  for (auto node = sorted.rbegin(); node != sorted.rend(); ++node) {
+    const auto& given = (*node)->output();
+    const bool is_needed =
+        std::ranges::any_of(given, [&](const std::string& name) { return results.contains(name); });
+    if (!is_needed) continue;
+    ForEachNameRead(**node, [&](const std::string& name) {
+      if (!name.empty()) results.insert(name);
+    });
+    needed.push_back(*node);
+  }
+  std::ranges::reverse(needed);
+  return needed;
+}
+
+NodeList SortedNodes(NodeList nodes) {
   Dependences dependences = FindDependences(nodes);
   if (dependences.is_sorted) return nodes;
   std::priority_queue<size_t, std::vector<size_t>, std::greater<>> ready;
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (dependences.missing[i] == 0) ready.push(i);
   }
-  std::vector<const onnx::NodeProto*> sorted;
+  NodeList sorted;
   while (!ready.empty()) {
     const size_t next = ready.top();
     ready.pop();

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 namespace bayloom::graph {
@@ -14,19 +15,24 @@ namespace bayloom::graph {
 /// What messages call the node: its name, or its first output.
 std::string NodeName(const onnx::NodeProto& node);
 
-/// Calls `use` with every name that the node reads, in its graphs too. Names that an inner graph
-/// defines for itself are among them: ONNX lets none of these be defined outside as well.
+/// Calls `use` with every name that the node reads of the graph it is in, in its graphs too. What
+/// an inner graph defines is its own, also where the outer one has the same name.
 void ForEachNameRead(const onnx::NodeProto& node,
                      const std::function<void(const std::string&)>& use);
+
+using NodeList = std::vector<const onnx::NodeProto*>;
 
 /// The nodes, each after those whose outputs it uses, itself or in its graphs. Sorted lists stay
 /// as they are; in others, nodes keep their order where they can. Throws InputError if nodes need
 /// each other's outputs.
-std::vector<const onnx::NodeProto*> SortedNodes(std::vector<const onnx::NodeProto*> nodes);
+NodeList SortedNodes(NodeList nodes);
+
+/// Those of sorted nodes that compute `results`, or what is needed for them.
+NodeList NodesNeeded(NodeList sorted, std::unordered_set<std::string> results);
 
 template <typename Nodes>
-std::vector<const onnx::NodeProto*> SortedNodes(const Nodes& nodes) {
-  std::vector<const onnx::NodeProto*> list;
+NodeList SortedNodes(const Nodes& nodes) {
+  NodeList list;
   for (const onnx::NodeProto& node : nodes) list.push_back(&node);
   return SortedNodes(std::move(list));
 }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "bayloom/base/result.h"
 #include "bayloom/graph/internal/onnx_tensor.h"
@@ -86,8 +87,12 @@ const char* KindName(int type) {
 }
 
 void CheckAttributes(const onnx::NodeProto& node, const Schema& schema) {
+  std::set<std::string> names;
   for (const onnx::AttributeProto& given : node.attribute()) {
     const std::string name = Printable(given.name());
+    if (!names.insert(given.name()).second) {
+      throw InputError(fmt::format("attribute {} is given twice", name));
+    }
     const SchemaAttribute* attribute = FindAttribute(schema, given.name());
     if (!attribute) {
       if (given.name().starts_with("__")) continue;  // notes of tools, as ONNX has it

@@ -10,7 +10,9 @@
 #include <bit>
 #include <cstring>
 #include <fstream>
+#include <unordered_set>
 
+#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
 #include "bayloom/graph/builder.h"
 #include "bayloom/graph/import.h"
@@ -81,14 +83,7 @@ std::vector<std::byte> FromTypedData(const TensorProto& proto, tensor::DType dty
 
 }  // namespace
 
-std::string Printable(const std::string& text) {
-  constexpr size_t kMaxLengthScale = 80;
-  std::string result = text.substr(0, kMaxLengthScale);
-  for (char& c : result) {
-    if (c < ' ' || c > '~') c = '?';
-  }
-  return text.size() > kMaxLengthScale ? result + "..." : result;
-}
+std::string Printable(const std::string& text) { return base::InOneLine(text); }
 
 tensor::DType DTypeFromOnnx(int data_type) {
   for (size_t i = 0; i < kOnnxTypes.size(); ++i) {
@@ -180,11 +175,12 @@ tensor::HostTensor TensorFromSparse(const onnx::SparseTensorProto& proto,
   const bool is_linear = indices.shape == std::vector<int64_t>{count};
   if (indices.dtype != tensor::DType::kInt64 ||
       (!is_linear && indices.shape != std::vector<int64_t>{count, rank})) {
-    throw InputError(fmt::format("indices {} do not fit {} values of {} dimensions",
+    throw InputError(fmt::format("sparse data: indices {} do not fit {} values of {} dimensions",
                                  ToString(indices.dtype, indices.shape), count, rank));
   }
   tensor::HostTensor dense = tensor::HostTensor::Zeros(values.dtype, shape);
   const int64_t size = tensor::ByteSize(values.dtype);
+  std::unordered_set<int64_t> places;
   for (int64_t i = 0; i < count; ++i) {
     int64_t at = is_linear ? indices.GetInt(i) : 0;
     for (int64_t d = 0; d < (is_linear ? 0 : rank); ++d) {
@@ -192,7 +188,13 @@ tensor::HostTensor TensorFromSparse(const onnx::SparseTensorProto& proto,
       if (index < 0 || index >= shape[d]) at = elements;
       if (at < elements) at = at * shape[d] + index;
     }
-    if (at < 0 || at >= elements) throw InputError(fmt::format("the index of value {}", i));
+    if (at < 0 || at >= elements) {
+      throw InputError(fmt::format("sparse data: the index of value {} lies outside of {}", i,
+                                   ToString(values.dtype, shape)));
+    }
+    if (!places.insert(at).second) {
+      throw InputError(fmt::format("sparse data: value {} has the index of another one", i));
+    }
     std::memcpy(dense.data.data() + at * size, values.data.data() + i * size, size);
   }
   return dense;

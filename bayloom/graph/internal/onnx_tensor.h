@@ -29,8 +29,8 @@ tensor::HostTensor TensorFromOnnx(const onnx::TensorProto& proto, const DataFold
 /// A sparse tensor with its zeros.
 tensor::HostTensor TensorFromSparse(const onnx::SparseTensorProto& proto, const DataFolder& folder);
 
-/// Text from a file made fit for one line of a message: unprintable characters are replaced and
-/// what is too long is cut.
+/// Text from a file as part of a message (base::InOneLine). Names that programs read stay as they
+/// are.
 std::string Printable(const std::string& text);
 
 }  // namespace bayloom::graph

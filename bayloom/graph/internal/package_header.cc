@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <vector>
 
+#include "bayloom/base/one_line.h"
 #include "bayloom/base/version.h"
 #include "bayloom/codegen/abi.h"
 #include "bayloom/codegen/cpu_features.h"
@@ -103,6 +106,24 @@ std::string PackageDescription(std::span<const PackageShape> shapes, const std::
   }
   // Names may be any bytes; JSON is ASCII here, with a mark for what is no UTF-8.
   return described.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+}
+
+std::string SizeErrorText(std::span<const PackageShape> shapes) {
+  constexpr size_t kMaxListed = 16;
+  std::vector<std::string> listed;
+  for (const PackageShape& shape : shapes.first(std::min(shapes.size(), kMaxListed))) {
+    const Graph& graph = shape.network->graph;
+    std::vector<std::string> inputs;
+    for (const ValueId input : graph.inputs) {
+      const Value& value = graph.values[input];
+      inputs.push_back(base::InOneLine(value.name) + " " + ToString(value.dtype, value.shape));
+    }
+    inputs.resize(std::min(inputs.size(), kMaxListed));
+    listed.push_back(shapes.size() > 1 ? base::InOneLine(shape.label, 200)
+                                       : fmt::format("{}", fmt::join(inputs, ", ")));
+  }
+  return fmt::format("the buffers have not the sizes of the tensors; the library is for {}{}",
+                     fmt::join(listed, "; "), shapes.size() > kMaxListed ? "; ..." : "");
 }
 
 std::string PackageHeader(std::span<const PackageShape> shapes,

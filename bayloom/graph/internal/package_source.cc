@@ -61,7 +61,8 @@ static const bayloom_shape kShapes[] = {{
 static const bayloom_variant kVariants[] = {{
 {variants}}};
 static const bayloom_network kNetwork = {{
-    {inputs}, {outputs}, {shape_count}, kShapes, {variant_count}, kVariants, {processor_error}}};
+    {inputs}, {outputs}, {shape_count}, kShapes, {variant_count}, kVariants, {processor_error},
+    {size_error}}};
 
 int {name}_create(int abi_version, {name}_model** model) {{
   bayloom_model* made = NULL;
@@ -225,19 +226,20 @@ std::string ProcessorError(const target::Target& least) {
 
 std::string KernelPrefix(size_t variant) { return fmt::format("kernel_{}_", variant); }
 
-std::string PackageSource(std::span<const CompiledVariant> variants, const std::string& name,
-                          const std::string& description, int64_t constant_bytes) {
+std::string PackageSource(std::span<const PackageShape> shapes,
+                          std::span<const CompiledVariant> variants, const std::string& name,
+                          int64_t constant_bytes) {
   const std::vector<NetworkPlan>& plans = variants[0].plans;
   std::string source = fmt::format(kHead, fmt::arg("name", name));
   if (variants[0].IsForGpu()) {
     source += "#include \"bayloom_gpu.h\"\n#include \"bayloom_gpu_model.h\"\n";
   }
-  std::string shapes, table;
+  std::string sizes, table;
   for (size_t s = 0; s < plans.size(); ++s) {
     source += fmt::format(kShape, fmt::arg("shape", s),
                           fmt::arg("input_bytes", List(plans[s].input_bytes)),
                           fmt::arg("output_bytes", List(plans[s].output_bytes)));
-    shapes += fmt::format("    {{kInputBytes{0}, kOutputBytes{0}}},\n", s);
+    sizes += fmt::format("    {{kInputBytes{0}, kOutputBytes{0}}},\n", s);
   }
   for (size_t v = 0; v < variants.size(); ++v) {
     const CompiledVariant& variant = variants[v];
@@ -256,13 +258,14 @@ std::string PackageSource(std::span<const CompiledVariant> variants, const std::
                          LargestArena(variant), workspace.shared, workspace.worker, v);
   }
   return source +
-         fmt::format(kTail, fmt::arg("name", name), fmt::arg("shapes", shapes),
+         fmt::format(kTail, fmt::arg("name", name), fmt::arg("shapes", sizes),
                      fmt::arg("shape_count", plans.size()), fmt::arg("variants", table),
                      fmt::arg("variant_count", variants.size()),
                      fmt::arg("inputs", plans[0].input_bytes.size()),
                      fmt::arg("outputs", plans[0].output_bytes.size()),
                      fmt::arg("processor_error", CString(ProcessorError(variants.back().target))),
-                     fmt::arg("description", CString(description)));
+                     fmt::arg("size_error", CString(SizeErrorText(shapes))),
+                     fmt::arg("description", CString(PackageDescription(shapes, name))));
 }
 
 std::string ConstantsAssembly(const std::string& file) {

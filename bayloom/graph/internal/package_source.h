@@ -38,10 +38,13 @@ std::string PackageHeader(std::span<const PackageShape> shapes,
                           std::string_view common);
 /// What NAME_description returns: the tensors of each shape, as JSON.
 std::string PackageDescription(std::span<const PackageShape> shapes, const std::string& name);
+/// What the library says where a call's buffers have other sizes: which ones it is for.
+std::string SizeErrorText(std::span<const PackageShape> shapes);
 /// The functions the header declares, over the kernels and the constants' symbol; the first variant
 /// that the processor can run is used.
-std::string PackageSource(std::span<const CompiledVariant> variants, const std::string& name,
-                          const std::string& description, int64_t constant_bytes);
+std::string PackageSource(std::span<const PackageShape> shapes,
+                          std::span<const CompiledVariant> variants, const std::string& name,
+                          int64_t constant_bytes);
 /// Assembly that includes a file, named as the assembler finds it, with the constants.
 std::string ConstantsAssembly(const std::string& file);
 /// The linker's version script: only the functions of the header are visible.

@@ -65,8 +65,7 @@ void PartialImport::DefineOutputs(const onnx::NodeProto& node, const OpsetVersio
     if (name.empty()) continue;
     if (scope.HasOwn(name)) throw InputError(fmt::format("'{}' is defined twice", Printable(name)));
     if (const std::optional<TensorType> type = DeclaredType(name)) {
-      const tensor::Tensor tensor =
-          builder.Input(Printable(name), DTypeFromOnnx(type->type), type->shape);
+      const tensor::Tensor tensor = builder.Input(name, DTypeFromOnnx(type->type), type->shape);
       scope.Define(name, {.tensor = tensor, .type = type->type});
       continue;
     }

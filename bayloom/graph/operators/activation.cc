@@ -120,12 +120,16 @@ void SwiGlu(OperatorContext& context) {
                     }));
 }
 
+/// Of integers, too, to which floats are added.
 void Shrink(OperatorContext& context) {
   const double lambda = context.Float("lambd", 0.5f), bias = context.Float("bias", 0.0f);
-  Apply(context, [&](const tensor::Expr& x) {
+  Apply(context, [&](const tensor::Expr& given) {
+    const bool is_float = tensor::IsFloat(given->dtype);
+    const tensor::Expr x = is_float ? given : tensor::Cast(tensor::DType::kFloat64, given);
     const tensor::Expr above =
         tensor::Select(LiteralLike(lambda, x) < x, x - LiteralLike(bias, x), Zero(x));
-    return tensor::Select(x < LiteralLike(-lambda, x), x + LiteralLike(bias, x), above);
+    return tensor::Cast(
+        given->dtype, tensor::Select(x < LiteralLike(-lambda, x), x + LiteralLike(bias, x), above));
   });
 }
 

@@ -74,9 +74,29 @@ void Not(OperatorContext& context) {
       0, Elementwise(context, "not", context.Input(0), [](const tensor::Expr& x) { return !x; }));
 }
 
+/// Of integers by way of floats, cut off.
+void Erf(OperatorContext& context) {
+  const tensor::Tensor x = context.Input(0);
+  const tensor::DType wide = tensor::IsFloat(x.dtype()) ? x.dtype() : tensor::DType::kFloat32;
+  context.SetOutput(0, Elementwise(context, "erf", x, [&](const tensor::Expr& e) {
+                      const tensor::Expr y =
+                          tensor::Unary(tensor::ExprOp::kErf, tensor::Cast(wide, e));
+                      return tensor::Cast(x.dtype(), y);
+                    }));
+}
+
 void Reciprocal(OperatorContext& context) {
   context.SetOutput(0, Elementwise(context, "reciprocal", context.Input(0),
                                    [](const tensor::Expr& x) { return LiteralLike(1, x) / x; }));
+}
+
+/// The power of 0.5, which is that root but at -0 (0) and at negative infinity (infinity).
+tensor::Expr SquareRootPower(const tensor::Expr& base) {
+  const tensor::Expr infinity = LiteralLike(std::numeric_limits<double>::infinity(), base);
+  const tensor::Expr zero = LiteralLike(0, base);
+  const tensor::Expr positive_zero = tensor::Select(tensor::Equal(base, zero), zero, base);
+  return tensor::Select(tensor::Equal(base, -infinity), infinity,
+                        tensor::Unary(tensor::ExprOp::kSqrt, positive_zero));
 }
 
 /// Frequent powers without calling anything; undefined for others.
@@ -89,8 +109,7 @@ tensor::Expr AsProduct(const tensor::Expr& base, const tensor::Expr& exponent) {
   if (power == 1) return base;
   if (power == 2) return base * base;
   if (power == 3) return base * base * base;
-  if (power == 0.5 && tensor::IsFloat(base->dtype))
-    return tensor::Unary(tensor::ExprOp::kSqrt, base);
+  if (power == 0.5 && tensor::IsFloat(base->dtype)) return SquareRootPower(base);
   return {};
 }
 
@@ -191,12 +210,8 @@ void Clip(OperatorContext& context) {
   const double high = attributes ? context.Float("max", std::numeric_limits<float>::max()) : 0;
   context.SetOutput(0, Elementwise(context, "clip", operands, [&](const Exprs& e) {
                       if (attributes) {
-                        tensor::Expr result = e[0];
-                        if (context.HasAttribute("min"))
-                          result = tensor::Max(result, LiteralLike(low, e[0]));
-                        if (context.HasAttribute("max"))
-                          result = tensor::Min(result, LiteralLike(high, e[0]));
-                        return result;
+                        return tensor::Min(tensor::Max(e[0], LiteralLike(low, e[0])),
+                                           LiteralLike(high, e[0]));
                       }
                       tensor::Expr result = e[0];
                       if (has_low) result = tensor::Max(result, e[1]);
@@ -279,7 +294,7 @@ std::span<const Operator> ArithmeticOperators() {
       {"Cosh", UnaryOperator<tensor::ExprOp::kCosh>},
       {"Div", DivisionOperator<tensor::ExprOp::kDiv>},
       {"Equal", BinaryOperator<tensor::ExprOp::kEqual>},
-      {"Erf", UnaryOperator<tensor::ExprOp::kErf>},
+      {"Erf", Erf},
       {"Exp", UnaryOperator<tensor::ExprOp::kExp>},
       {"Floor", UnaryOperator<tensor::ExprOp::kFloor>},
       {"Greater", ExchangedOperator<tensor::ExprOp::kLess>},

@@ -45,13 +45,14 @@ AttentionInputs ReadAttentionInputs(OperatorContext& context) {
   return in;
 }
 
-/// Masks may be shorter than the keys: what they do not cover is not seen.
+/// Masks may be shorter than the keys: what they do not cover is not seen. Before operator set 24,
+/// a mask of one column is one for all keys.
 void AddMask(OperatorContext& context, const AttentionInputs& in, AttentionOptions& options) {
   tensor::Tensor mask = context.Input(3);
   if (Rank(mask) < 1) context.Refuse("the mask is a scalar");
   const int64_t covered = mask.shape().back(), keys = in.k.positions();
   const bool is_bool = mask.dtype() == tensor::DType::kBool;
-  if (covered < keys && covered != 1) {
+  if (covered < keys && (covered != 1 || context.opset() >= 24)) {
     std::vector<int64_t> low(Rank(mask), 0), high(Rank(mask), 0);
     high.back() = keys - covered;
     const Expr fill = is_bool
@@ -184,7 +185,7 @@ void TensorScatter(OperatorContext& context) {
     Expr at = s[axis] - start;
     if (mode == "circular") at = tensor::FloorMod(at, Expr(length));
     Exprs index = s;
-    index[axis] = at;
+    index[axis] = ClampedIndex(at, written);
     return tensor::Select(Expr(0) <= at && at < Expr(written), update.At(index), cache.At(s));
   }));
 }

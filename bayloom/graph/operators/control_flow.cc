@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "bayloom/graph/import.h"
@@ -33,6 +34,11 @@ tensor::Tensor PartOf(OperatorContext& context, const tensor::Tensor& x, int64_t
   return context.builder().View(context.builder().Rows(x, at, 1), shape);
 }
 
+tensor::Tensor TensorOf(OperatorContext& context, const NamedValue& value) {
+  if (!value.tensor) context.Refuse("what is scanned is a sequence");
+  return *value.tensor;
+}
+
 tensor::Tensor Stack(OperatorContext& context, std::vector<tensor::Tensor> parts) {
   const tensor::Tensor first = parts.at(0);
   std::vector<int64_t> shape = first.shape();
@@ -45,6 +51,14 @@ tensor::Tensor Stack(OperatorContext& context, std::vector<tensor::Tensor> parts
   }
   shape.insert(shape.begin(), std::ssize(parts));
   return context.builder().View(ConcatenateRows(context, std::move(parts)), shape);
+}
+
+NamedValue StackValues(OperatorContext& context, const std::vector<NamedValue>& parts) {
+  std::vector<tensor::Tensor> tensors;
+  for (const NamedValue& part : parts) tensors.push_back(TensorOf(context, part));
+  const bool is_one_type =
+      std::ranges::all_of(parts, [&](const NamedValue& p) { return p.type == parts[0].type; });
+  return {.tensor = Stack(context, std::move(tensors)), .type = is_one_type ? parts[0].type : 0};
 }
 
 tensor::Tensor EmptyStack(OperatorContext& context, const tensor::Tensor& part) {

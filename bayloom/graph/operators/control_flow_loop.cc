@@ -18,7 +18,9 @@ constexpr int kTripCount = 0, kCondition = 1, kFirstCarried = 2;
 
 class LoopUnroller {
  public:
-  explicit LoopUnroller(OperatorContext& context) : context_(context) {
+  explicit LoopUnroller(OperatorContext& context)
+      : context_(context),
+        is_counted_(context.HasInput(kTripCount) && !context.HasInput(kCondition)) {
     for (int i = kFirstCarried; i < context.input_count(); ++i) {
       carried_.push_back(context.InputValue(i));
     }
@@ -38,9 +40,14 @@ class LoopUnroller {
     }
     for (size_t k = 0; k < stacks_.size(); ++k) {
       const int output = static_cast<int>(carried_.size() + k);
-      context_.SetOutput(output, iteration == 0
-                                     ? EmptyStack(context_, Scanned(Body(0).at(1 + output)))
-                                     : Stack(context_, std::move(stacks_[k])));
+      if (iteration > 0) {
+        context_.SetOutput(output, StackValues(context_, stacks_[k]));
+        continue;
+      }
+      const NamedValue part = Body(0).at(1 + output);
+      context_.SetOutput(
+          output,
+          NamedValue{.tensor = EmptyStack(context_, TensorOf(context_, part)), .type = part.type});
     }
   }
 
@@ -90,19 +97,14 @@ class LoopUnroller {
     return results;
   }
 
-  tensor::Tensor Scanned(const NamedValue& value) {
-    if (!value.tensor) context_.Refuse("what is scanned is a sequence");
-    return *value.tensor;
-  }
-
   void Iterate(int64_t iteration) {
     const std::vector<NamedValue> results = Body(iteration);
     for (size_t k = 0; k < carried_.size(); ++k) Carry(carried_[k], results[1 + k]);
     for (size_t k = 0; k < stacks_.size(); ++k) {
-      stacks_[k].push_back(Scanned(results[1 + carried_.size() + k]));
+      stacks_[k].push_back(results[1 + carried_.size() + k]);
     }
     if (!results[0].tensor) context_.Refuse("the condition is a sequence");
-    SetCondition(*results[0].tensor);
+    if (!is_counted_) SetCondition(*results[0].tensor);
   }
 
   void Carry(NamedValue& value, const NamedValue& next) {
@@ -122,10 +124,11 @@ class LoopUnroller {
 
   OperatorContext& context_;
   int64_t trip_count_ = std::numeric_limits<int64_t>::max();
-  bool goes_on_ = true;                    ///< whether the next iteration is there
+  const bool is_counted_;  ///< there is no condition: what the body says of it is ignored
+  bool goes_on_ = true;    ///< whether the next iteration is there
   std::optional<tensor::Tensor> running_;  ///< whether it takes place, if that depends on the run
   std::vector<NamedValue> carried_;
-  std::vector<std::vector<tensor::Tensor>> stacks_;  // of what is scanned
+  std::vector<std::vector<NamedValue>> stacks_;  // of what is scanned
 };
 
 }  // namespace

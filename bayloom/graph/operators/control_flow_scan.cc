@@ -11,7 +11,7 @@
 namespace bayloom::graph {
 namespace {
 
-using Tensors = std::vector<tensor::Tensor>;
+using Values = std::vector<NamedValue>;  // tensors, with their types in the model
 
 /// Per scanned input or output: whether it runs from the last part to the first.
 std::vector<bool> Directions(OperatorContext& context, const char* name, size_t count) {
@@ -38,17 +38,25 @@ std::vector<int> Axes(OperatorContext& context, const char* name, const std::vec
   return axes;
 }
 
-std::vector<int> RanksOf(const Tensors& tensors) {
+std::vector<int> RanksOf(const Values& values) {
   std::vector<int> ranks;
-  for (const tensor::Tensor& tensor : tensors) ranks.push_back(Rank(tensor));
+  for (const NamedValue& value : values) ranks.push_back(Rank(*value.tensor));
   return ranks;
 }
 
-int64_t IterationCount(OperatorContext& context, const Tensors& scanned) {
-  const int64_t count = scanned[0].shape()[0];
-  for (const tensor::Tensor& x : scanned) {
-    if (x.shape()[0] != count) {
-      context.Refuse(fmt::format("{} and {} parts are to be scanned", count, x.shape()[0]));
+NamedValue PartOf(OperatorContext& context, const NamedValue& x, int64_t at) {
+  return {.tensor = PartOf(context, *x.tensor, at), .type = x.type};
+}
+
+NamedValue MoveAxis(OperatorContext& context, const NamedValue& x, int from, int to) {
+  return {.tensor = MoveAxis(context, *x.tensor, from, to), .type = x.type};
+}
+
+int64_t IterationCount(OperatorContext& context, const Values& scanned) {
+  const int64_t count = scanned[0].tensor->shape()[0];
+  for (const NamedValue& x : scanned) {
+    if (x.tensor->shape()[0] != count) {
+      context.Refuse(fmt::format("{} and {} parts are to be scanned", count, x.tensor->shape()[0]));
     }
   }
   if (count > kMaxIterations) {
@@ -60,53 +68,55 @@ int64_t IterationCount(OperatorContext& context, const Tensors& scanned) {
 
 /// Of one sequence: the last states, then what was scanned, stacked along the first axis.
 /// `scanned` has the iterations along the first axis.
-Tensors ScanSequence(OperatorContext& context, Tensors states, const Tensors& scanned,
-                     const std::vector<bool>& input_backward,
-                     const std::vector<bool>& output_backward) {
+Values ScanSequence(OperatorContext& context, Values states, const Values& scanned,
+                    const std::vector<bool>& input_backward,
+                    const std::vector<bool>& output_backward) {
   const int64_t count = IterationCount(context, scanned);
   const size_t outputs = output_backward.size();
-  std::vector<Tensors> stacks(outputs);
+  std::vector<Values> stacks(outputs);
   const auto body = [&](int64_t iteration) {
-    Tensors arguments = states;
+    Values arguments = states;
     for (size_t i = 0; i < scanned.size(); ++i) {
       const int64_t at = input_backward[i] ? count - 1 - iteration : iteration;
       arguments.push_back(PartOf(context, scanned[i], at));
     }
-    Tensors results = context.TensorSubgraph("body", arguments);
+    Values results = context.Subgraph("body", arguments);
     if (results.size() != states.size() + outputs) {
       context.Refuse(fmt::format("the body has {} outputs; {} are needed", results.size(),
                                  states.size() + outputs));
     }
+    for (const NamedValue& result : results) TensorOf(context, result);
     return results;
   };
   if (count == 0) context.Refuse("there is nothing to scan");
   for (int64_t iteration = 0; iteration < count; ++iteration) {
-    const Tensors results = body(iteration);
+    const Values results = body(iteration);
     std::copy_n(results.begin(), states.size(), states.begin());
     for (size_t k = 0; k < outputs; ++k) stacks[k].push_back(results[states.size() + k]);
   }
   for (size_t k = 0; k < outputs; ++k) {
     if (output_backward[k]) std::reverse(stacks[k].begin(), stacks[k].end());
-    states.push_back(Stack(context, std::move(stacks[k])));
+    states.push_back(StackValues(context, stacks[k]));
   }
   return states;
 }
 
 /// Divides the inputs from number `first` on into states and what is scanned.
-std::pair<Tensors, Tensors> StatesAndScanned(OperatorContext& context, int first) {
+std::pair<Values, Values> StatesAndScanned(OperatorContext& context, int first) {
   const int64_t scanned_count = context.Int("num_scan_inputs");
   const int64_t state_count = context.input_count() - first - scanned_count;
   if (scanned_count < 1 || state_count < 0 || state_count > context.output_count()) {
     context.Refuse("attribute num_scan_inputs does not fit the inputs and outputs");
   }
-  std::pair<Tensors, Tensors> result;
+  std::pair<Values, Values> result;
   for (int i = first; i < context.input_count(); ++i) {
-    (i - first < state_count ? result.first : result.second).push_back(context.Input(i));
+    TensorOf(context, context.InputValue(i));
+    (i - first < state_count ? result.first : result.second).push_back(context.InputValue(i));
   }
   return result;
 }
 
-void SetOutputs(OperatorContext& context, const Tensors& outputs) {
+void SetOutputs(OperatorContext& context, const Values& outputs) {
   for (size_t i = 0; i < outputs.size(); ++i) {
     context.SetOutput(static_cast<int>(i), outputs[i]);
   }
@@ -120,10 +130,10 @@ void Scan9(OperatorContext& context) {
     scanned[i] = MoveAxis(context, scanned[i], input_axes[i], 0);
   }
   const size_t stacked = context.output_count() - state_count;
-  Tensors outputs = ScanSequence(context, states, scanned,
-                                 Directions(context, "scan_input_directions", scanned.size()),
-                                 Directions(context, "scan_output_directions", stacked));
-  const Tensors stacks(outputs.begin() + static_cast<int64_t>(state_count), outputs.end());
+  Values outputs = ScanSequence(context, states, scanned,
+                                Directions(context, "scan_input_directions", scanned.size()),
+                                Directions(context, "scan_output_directions", stacked));
+  const Values stacks(outputs.begin() + static_cast<int64_t>(state_count), outputs.end());
   const std::vector<int> output_axes = Axes(context, "scan_output_axes", RanksOf(stacks));
   for (size_t k = 0; k < stacked; ++k) {
     outputs[state_count + k] = MoveAxis(context, stacks[k], 0, output_axes[k]);
@@ -134,36 +144,37 @@ void Scan9(OperatorContext& context) {
 /// The first version: everything has a first axis of sequences, which may differ in length.
 void Scan8(OperatorContext& context) {
   const auto [states, scanned] = StatesAndScanned(context, 1);
-  Tensors batched = states;
+  Values batched = states;
   batched.insert(batched.end(), scanned.begin(), scanned.end());
-  for (const tensor::Tensor& x : batched) {
-    if (x.shape().empty() || x.shape()[0] != scanned[0].shape()[0]) {
+  const std::vector<int64_t>& shape = scanned[0].tensor->shape();
+  for (const NamedValue& x : batched) {
+    if (Rank(*x.tensor) < 1 || shape.empty() || x.tensor->shape()[0] != shape[0]) {
       context.Refuse("the inputs differ in their number of sequences");
     }
   }
-  for (const tensor::Tensor& x : scanned) {
-    if (Rank(x) < 2) context.Refuse("what is scanned has to have 2 dimensions");
+  for (const NamedValue& x : scanned) {
+    if (Rank(*x.tensor) < 2) context.Refuse("what is scanned has to have 2 dimensions");
   }
   if (context.HasInput(0)) {
     for (int64_t length : context.IntsInput(0)) {
-      if (length != scanned[0].shape()[1]) {
+      if (length != shape[1]) {
         context.Refuse("sequences of different lengths are not supported");
       }
     }
   }
   const std::vector<bool> backward = Directions(context, "directions", scanned.size());
   const std::vector<bool> forward(context.output_count() - states.size(), false);
-  std::vector<Tensors> by_output(context.output_count());
-  for (int64_t b = 0; b < scanned[0].shape()[0]; ++b) {
-    Tensors own_states, own_scanned;
-    for (const tensor::Tensor& x : states) own_states.push_back(PartOf(context, x, b));
-    for (const tensor::Tensor& x : scanned) own_scanned.push_back(PartOf(context, x, b));
-    const Tensors outputs = ScanSequence(context, own_states, own_scanned, backward, forward);
+  std::vector<Values> by_output(context.output_count());
+  for (int64_t b = 0; b < shape[0]; ++b) {
+    Values own_states, own_scanned;
+    for (const NamedValue& x : states) own_states.push_back(PartOf(context, x, b));
+    for (const NamedValue& x : scanned) own_scanned.push_back(PartOf(context, x, b));
+    const Values outputs = ScanSequence(context, own_states, own_scanned, backward, forward);
     for (size_t k = 0; k < outputs.size(); ++k) by_output[k].push_back(outputs[k]);
   }
-  if (scanned[0].shape()[0] == 0) context.Refuse("there are no sequences");
+  if (shape[0] == 0) context.Refuse("there are no sequences");
   for (size_t k = 0; k < by_output.size(); ++k) {
-    context.SetOutput(static_cast<int>(k), Stack(context, std::move(by_output[k])));
+    context.SetOutput(static_cast<int>(k), StackValues(context, by_output[k]));
   }
 }
 

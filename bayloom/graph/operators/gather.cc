@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Operators whose indices are data. Indices out of range, which ONNX leaves undefined, are
-/// clamped: a compiled program never reads or writes outside its tensors.
+/// Operators whose indices are data. Indices out of range are an error: those that are known are
+/// refused, others are clamped, so that a compiled program never reads or writes outside its
+/// tensors.
 #include "bayloom/graph/internal/operators/helpers.h"
 #include "bayloom/graph/internal/operators/index_tuples.h"
 
@@ -12,6 +13,7 @@ namespace {
 void Gather(OperatorContext& context) {
   const tensor::Tensor x = context.Input(0), indices = context.Input(1);
   const int axis = context.Axis("axis", 0, Rank(x));
+  CheckKnownIndices(context, 1, x.shape()[axis]);
   std::vector<int64_t> shape(x.shape().begin(), x.shape().begin() + axis);
   shape.insert(shape.end(), indices.shape().begin(), indices.shape().end());
   shape.insert(shape.end(), x.shape().begin() + axis + 1, x.shape().end());
@@ -28,6 +30,7 @@ void GatherElements(OperatorContext& context) {
   const tensor::Tensor x = context.Input(0), indices = context.Input(1);
   const int axis = context.Axis("axis", 0, Rank(x));
   if (Rank(indices) != Rank(x)) context.Refuse("indices and data differ in dimensions");
+  CheckKnownIndices(context, 1, x.shape()[axis]);
   for (int d = 0; d < Rank(x); ++d) {
     if (d != axis && indices.shape()[d] > x.shape()[d]) {
       context.Refuse("indices are larger than the data");

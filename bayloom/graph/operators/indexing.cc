@@ -32,9 +32,8 @@ struct Cut {
 };
 
 Cut MakeCut(OperatorContext& context, int64_t start, int64_t end, int64_t step, int64_t extent) {
-  if (step == 0 || step == std::numeric_limits<int64_t>::min()) {
-    context.Refuse(fmt::format("a step of {}", step));
-  }
+  if (step == 0) context.Refuse("a step of 0");
+  step = std::max(step, -std::numeric_limits<int64_t>::max());  // so that -step is a number
   const bool forward = step > 0;
   const auto clamp = [&](int64_t at) {
     if (at < 0) at += extent;
@@ -155,9 +154,6 @@ tensor::Expr MirroredIndex(const tensor::Expr& at, int64_t extent) {
   const tensor::Expr below = tensor::Select(at < tensor::Expr(0), -at, at);
   return tensor::Select(below < tensor::Expr(extent), below,
                         tensor::Expr(2 * (extent - 1)) - below);
-}
-tensor::Expr ClampedIndex(const tensor::Expr& at, int64_t extent) {
-  return tensor::Max(tensor::Min(at, tensor::Expr(extent - 1)), tensor::Expr(0));
 }
 
 tensor::Expr PadFill(OperatorContext& context, const tensor::Tensor& x) {

@@ -157,7 +157,7 @@ void Einsum(OperatorContext& context) {
         context.Refuse(
             fmt::format("extents {} and {} of axis {} differ", extent, shape[d], labels[d]));
       }
-      extent = std::max(extent, shape[d]);
+      if (extent == 1) extent = shape[d];
     }
     covered = std::max(covered, dots);
   }

@@ -100,6 +100,29 @@ void Col2Im(OperatorContext& context) {
              }));
 }
 
+/// The shape that windows at every stride cover, or the one that is asked for.
+std::vector<int64_t> UnpooledShape(OperatorContext& context, const tensor::Tensor& x,
+                                   const std::vector<int64_t>& kernel) {
+  const size_t axes = kernel.size();
+  const std::vector<int64_t> strides = NumbersPerAxis(context, "strides", axes, 1, 1);
+  const std::vector<int64_t> pads = NumbersPerAxis(context, "pads", 2 * axes, 0, 0);
+  std::vector<int64_t> shape = {x.shape()[0], x.shape()[1]};
+  for (size_t d = 0; d < axes; ++d) {
+    CheckExtent(context, kernel[d]);
+    CheckExtent(context, x.shape()[d + 2]);
+    shape.push_back((x.shape()[d + 2] - 1) * strides[d] - pads[d] - pads[axes + d] + kernel[d]);
+  }
+  if (context.HasInput(2)) {
+    const std::vector<int64_t> wanted = context.IntsInput(2);
+    const bool fits =
+        wanted.size() == shape.size() && wanted[0] == shape[0] && wanted[1] == shape[1];
+    if (!fits) context.Refuse("output_shape does not fit the input");
+    shape = wanted;
+  }
+  for (size_t d = 2; d < shape.size(); ++d) CheckExtent(context, shape[d]);
+  return shape;
+}
+
 /// The inverse of MaxPool: the indices count the elements of the whole output.
 void MaxUnpool(OperatorContext& context) {
   const tensor::Tensor x = context.Input(0), indices = context.Input(1);
@@ -108,15 +131,7 @@ void MaxUnpool(OperatorContext& context) {
   if (axes < 1 || Rank(x) != static_cast<int>(axes) + 2 || indices.shape() != x.shape()) {
     context.Refuse("input, indices and kernel_shape do not fit together");
   }
-  const std::vector<int64_t> strides = NumbersPerAxis(context, "strides", axes, 1, 1);
-  const std::vector<int64_t> pads = NumbersPerAxis(context, "pads", 2 * axes, 0, 0);
-  std::vector<int64_t> shape = {x.shape()[0], x.shape()[1]};
-  for (size_t d = 0; d < axes; ++d) {
-    CheckExtent(context, kernel[d]);
-    CheckExtent(context, x.shape()[d + 2]);
-    shape.push_back((x.shape()[d + 2] - 1) * strides[d] - pads[d] - pads[axes + d] + kernel[d]);
-    if (shape.back() < 1) context.Refuse("the output would have no elements");
-  }
+  const std::vector<int64_t> shape = UnpooledShape(context, x, kernel);
   const int64_t count = CheckedElementCount(shape), given = CheckedElementCount(x.shape());
   GraphBuilder& b = context.builder();
   const tensor::Tensor empty =
@@ -124,17 +139,7 @@ void MaxUnpool(OperatorContext& context) {
   const tensor::Tensor flat = ApplyOperator(context, "ScatterElements",
                                             {empty, b.View(indices, {given}), b.View(x, {given})},
                                             {{{"axis", int64_t{0}}}});
-  const tensor::Tensor y = b.View(flat, shape);
-  if (!context.HasInput(2)) return context.SetOutput(0, y);
-  const std::vector<int64_t> wanted = context.IntsInput(2);
-  std::vector<int64_t> low(shape.size(), 0), high;
-  for (size_t d = 0; d < shape.size() && wanted.size() == shape.size(); ++d) {
-    CheckExtent(context, wanted[d]);
-    high.push_back(wanted[d] - shape[d]);
-    if (high.back() < 0) context.Refuse("output_shape is smaller than what the windows cover");
-  }
-  if (high.size() != shape.size()) context.Refuse("output_shape needs one number per axis");
-  context.SetOutput(0, PadWith(context, y, low, high, tensor::Literal(0, x.dtype())));
+  context.SetOutput(0, b.View(flat, shape));
 }
 
 /// Each axis cut or padded to an extent, evenly on both sides; the odd element goes to the end.

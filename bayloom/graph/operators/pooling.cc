@@ -44,11 +44,10 @@ tensor::Tensor PoolImage(OperatorContext& context, const std::string& op,
       NodeKind::kWindow);
 }
 
-/// The least place (in the whole input, row- or column-major over the image) of each maximum.
+/// The first place, row-major in the whole input, of each maximum.
 tensor::Tensor PlacesOfMaxima(OperatorContext& context, const tensor::Tensor& x,
                               const tensor::Tensor& image, const tensor::Tensor& maxima,
                               const Windows& w) {
-  const bool column_major = context.Int("storage_order", 0) != 0;
   const tensor::Expr nowhere = std::numeric_limits<int64_t>::max();
   return context.builder().Reduce(
       "maxpool.index", PooledShape(x, w), WindowAxes(w), tensor::Reduction::kMin,
@@ -56,8 +55,7 @@ tensor::Tensor PlacesOfMaxima(OperatorContext& context, const tensor::Tensor& x,
         const Exprs positions = WindowPositions(w, Spatial(s), r);
         tensor::Expr inside = tensor::BoolLiteral(true);
         tensor::Expr number = s[0] * tensor::Expr(x.shape()[1]) + s[1];
-        for (int k = 0; k < w.rank(); ++k) {
-          const int d = column_major ? w.rank() - 1 - k : k;
+        for (int d = 0; d < w.rank(); ++d) {
           const tensor::Expr at = positions[d] - tensor::Expr(w.pads_low[d]);
           inside = inside && tensor::Expr(0) <= at && at < tensor::Expr(x.shape()[d + 2]);
           number = number * tensor::Expr(x.shape()[d + 2]) + at;
@@ -66,6 +64,23 @@ tensor::Tensor PlacesOfMaxima(OperatorContext& context, const tensor::Tensor& x,
         return tensor::Select(inside && tensor::Equal(element, maxima.At(s)), number, nowhere);
       },
       NodeKind::kWindow);
+}
+
+/// Places that are row-major over the image as those that are column-major.
+tensor::Tensor ColumnMajor(OperatorContext& context, const tensor::Tensor& places,
+                           const std::vector<int64_t>& shape) {
+  return Elementwise(context, "maxpool.column", places, [&](const tensor::Expr& place) {
+    Exprs coordinates;  // from the last axis to the first
+    tensor::Expr rest = place;
+    for (size_t d = shape.size() - 1; d >= 2; --d) {
+      coordinates.push_back(tensor::FloorMod(rest, tensor::Expr(shape[d])));
+      rest = tensor::FloorDiv(rest, tensor::Expr(shape[d]));
+    }
+    for (size_t k = 0; k < coordinates.size(); ++k) {
+      rest = rest * tensor::Expr(shape[shape.size() - 1 - k]) + coordinates[k];
+    }
+    return rest;
+  });
 }
 
 /// The windows along one axis only, over an input of that shape.
@@ -121,7 +136,9 @@ void MaxPool(OperatorContext& context) {
                                           [](const tensor::Expr& e) { return e; });
   context.SetOutput(0, maxima);
   if (context.WantsOutput(1)) {
-    context.SetOutput(1, PlacesOfMaxima(context, x, image, maxima, w));
+    const tensor::Tensor places = PlacesOfMaxima(context, x, image, maxima, w);
+    const bool column_major = context.Int("storage_order", 0) != 0;
+    context.SetOutput(1, column_major ? ColumnMajor(context, places, x.shape()) : places);
   }
 }
 

@@ -32,11 +32,25 @@ double ElementsReduced(const tensor::Tensor& x, const std::vector<int>& axes) {
 
 tensor::Expr MeanOf(const tensor::Expr& sum, double count) { return sum / LiteralLike(count, sum); }
 
+/// Of integers their values as floats, for what is no integer before its end.
+tensor::Tensor FloatInput(OperatorContext& context) {
+  const tensor::Tensor x = context.Input(0);
+  return tensor::IsFloat(x.dtype()) ? x : ConvertTo(context, tensor::DType::kFloat64, x);
+}
+
+/// Sets the result, in the type of the input, with the shape that the operator is to give it.
+void SetReduced(OperatorContext& context, const tensor::Tensor& result,
+                const std::vector<int>& axes) {
+  const tensor::Tensor x = context.Input(0);
+  const bool keep = context.Int("keepdims", 1) != 0;
+  context.SetOutput(0, context.builder().View(ConvertTo(context, x.dtype(), result),
+                                              ReducedShape(x.shape(), axes, keep)));
+}
+
 /// Reduces term(x), then applies `finish` to the result and the number of elements in it.
-void ReduceOperator(OperatorContext& context, tensor::Reduction reduction,
+void ReduceOperator(OperatorContext& context, const tensor::Tensor& x, tensor::Reduction reduction,
                     tensor::Expr (*term)(const tensor::Expr&),
                     tensor::Expr (*finish)(const tensor::Expr&, double) = nullptr) {
-  const tensor::Tensor x = context.Input(0);
   const std::vector<int> axes = ReducedAxes(context, Rank(x));
   tensor::Tensor result = ReduceAxes(context, context.label(), x, axes, reduction, term);
   if (finish) {
@@ -44,8 +58,12 @@ void ReduceOperator(OperatorContext& context, tensor::Reduction reduction,
     result = Elementwise(context, context.label() + ".finish", result,
                          [&](const tensor::Expr& e) { return finish(e, count); });
   }
-  const bool keep = context.Int("keepdims", 1) != 0;
-  context.SetOutput(0, context.builder().View(result, ReducedShape(x.shape(), axes, keep)));
+  SetReduced(context, result, axes);
+}
+void ReduceOperator(OperatorContext& context, tensor::Reduction reduction,
+                    tensor::Expr (*term)(const tensor::Expr&),
+                    tensor::Expr (*finish)(const tensor::Expr&, double) = nullptr) {
+  ReduceOperator(context, context.Input(0), reduction, term, finish);
 }
 
 void ReduceL1(OperatorContext& context) {
@@ -77,32 +95,36 @@ void ReduceMean(OperatorContext& context) {
   ReduceOperator(context, tensor::Reduction::kSum, Itself, MeanOf);
 }
 void ReduceL2(OperatorContext& context) {
-  ReduceOperator(context, tensor::Reduction::kSum, Square, [](const tensor::Expr& sum, double) {
-    return tensor::Unary(tensor::ExprOp::kSqrt, sum);
-  });
+  ReduceOperator(
+      context, FloatInput(context), tensor::Reduction::kSum, Square,
+      [](const tensor::Expr& sum, double) { return tensor::Unary(tensor::ExprOp::kSqrt, sum); });
 }
 void ReduceLogSum(OperatorContext& context) {
-  ReduceOperator(context, tensor::Reduction::kSum, Itself, [](const tensor::Expr& sum, double) {
-    return tensor::Unary(tensor::ExprOp::kLog, sum);
-  });
+  ReduceOperator(
+      context, FloatInput(context), tensor::Reduction::kSum, Itself,
+      [](const tensor::Expr& sum, double) { return tensor::Unary(tensor::ExprOp::kLog, sum); });
 }
 
-/// log(sum(exp(x - max))) + max, which neither overflows nor underflows.
+/// log(sum(exp(x - max))) + max, which neither overflows nor underflows; without max where that is
+/// infinite.
 void ReduceLogSumExp(OperatorContext& context) {
-  const tensor::Tensor x = context.Input(0);
+  const tensor::Tensor x = FloatInput(context);
   const std::vector<int> axes = ReducedAxes(context, Rank(x));
   const tensor::Tensor largest =
       ReduceAxes(context, context.label() + ".max", x, axes, tensor::Reduction::kMax, Itself);
+  const tensor::Tensor shift =
+      Elementwise(context, context.label() + ".shift", largest, [](const tensor::Expr& e) {
+        return tensor::Select(tensor::Unary(tensor::ExprOp::kIsInf, e), LiteralLike(0, e), e);
+      });
   const tensor::Tensor sum = ReduceAxesAt(
       context, context.label() + ".sum", x.shape(), axes, tensor::Reduction::kSum,
       [&](const Exprs& place) {
-        return tensor::Unary(tensor::ExprOp::kExp, x.At(place) - largest.At(Without(place, axes)));
+        return tensor::Unary(tensor::ExprOp::kExp, x.At(place) - shift.At(Without(place, axes)));
       });
   const tensor::Tensor result =
-      Elementwise(context, context.label(), {sum, largest},
+      Elementwise(context, context.label(), {sum, shift},
                   [](const Exprs& e) { return tensor::Unary(tensor::ExprOp::kLog, e[0]) + e[1]; });
-  const bool keep = context.Int("keepdims", 1) != 0;
-  context.SetOutput(0, context.builder().View(result, ReducedShape(x.shape(), axes, keep)));
+  SetReduced(context, result, axes);
 }
 
 void ArgOperator(OperatorContext& context, bool maximum) {

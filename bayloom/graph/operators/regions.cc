@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "bayloom/graph/internal/operators/apply.h"
+#include "bayloom/graph/internal/operators/index_tuples.h"
 #include "bayloom/graph/internal/operators/sampling.h"
 
 namespace bayloom::graph {
@@ -138,6 +139,7 @@ void RoiAlign(OperatorContext& context) {
   if (std::min(bins[0], bins[1]) < 1) context.Refuse("the output needs positive extents");
   const std::string mode = context.String("mode", "avg");
   if (mode != "avg" && mode != "max") context.RefuseAttribute("mode", mode, "has to be avg or max");
+  CheckKnownIndices(context, 2, x.shape()[0]);
   const bool maximum = mode == "max";
   int64_t most[2];
   tensor::Tensor positions[2];
@@ -221,6 +223,12 @@ void MaxRoiPool(OperatorContext& context) {
   }));
 }
 
+/// The nearest integer; the next one at a half.
+Expr RoundedUpAtHalf(const Expr& x) {
+  const Expr below = tensor::Unary(ExprOp::kFloor, x);
+  return tensor::Select(x - below < LiteralLike(0.5, x), below, below + LiteralLike(1, x));
+}
+
 /// onnxruntime's: regions (y1, x1, y2, x2) in units of the image, resized to `crop_size`.
 void CropAndResize(OperatorContext& context) {
   const tensor::Tensor x = context.Input(0), rois = context.Input(1), batches = context.Input(2);
@@ -230,6 +238,7 @@ void CropAndResize(OperatorContext& context) {
                     rois.shape()[1] == 4 && size.size() == 2 && std::min(size[0], size[1]) >= 1 &&
                     batches.shape() == std::vector<int64_t>{rois.shape()[0]};
   if (!fits) context.Refuse("image, regions, batch_indices and crop_size do not fit together");
+  CheckKnownIndices(context, 2, x.shape()[0]);
   if (mode != "bilinear" && mode != "nearest") {
     context.RefuseAttribute("mode", mode, "has to be bilinear or nearest");
   }
@@ -252,7 +261,8 @@ void CropAndResize(OperatorContext& context) {
       const Expr p = position(s, axis);
       const double last = static_cast<double>(x.shape()[2 + axis] - 1);
       inside = inside && LiteralLike(0, p) <= p && p <= LiteralLike(last, p);
-      at.push_back(SamplingPosition(p, x.shape()[2 + axis], sampling));
+      at.push_back(SamplingPosition(mode == "nearest" ? RoundedUpAtHalf(p) : p, x.shape()[2 + axis],
+                                    sampling));
     }
     const Expr batch = WrappedIndex(batches(s[0]), x.shape()[0]);
     return tensor::Select(inside, InterpolateAt(x, {batch, s[1]}, at, sampling), fill);

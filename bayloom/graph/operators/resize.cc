@@ -49,7 +49,11 @@ double InputCoordinate(const AxisMap& axis, const std::string& rule, int64_t pla
   return (x + 0.5) / axis.scale - 0.5;  // half_pixel
 }
 
-int64_t Nearest(const std::string& rule, double x) {
+/// The rule of operator set 10, which has no attribute for it.
+constexpr char kByScale[] = "down where the axis grows, up where it shrinks";
+
+int64_t Nearest(const std::string& rule, double x, double scale) {
+  if (rule == kByScale) return static_cast<int64_t>(scale < 1 ? std::ceil(x) : std::floor(x));
   if (rule == "floor") return static_cast<int64_t>(std::floor(x));
   if (rule == "ceil") return static_cast<int64_t>(std::ceil(x));
   if (rule == "round_prefer_ceil") return static_cast<int64_t>(std::floor(x + 0.5));
@@ -133,7 +137,7 @@ Taps MakeTaps(OperatorContext& context, const AxisMap& axis, const ResizeModes& 
     t.outside.push_back(modes.coordinates == "tf_crop_and_resize" &&
                         (x < 0 || x > static_cast<double>(axis.in - 1)));
     if (modes.mode == "nearest") {
-      t.index.push_back(Nearest(modes.nearest, x));
+      t.index.push_back(Nearest(modes.nearest, x, axis.scale));
       t.weight.push_back(1);
     } else if (modes.antialias && axis.scale < 1) {
       AddFiltered(t, x, a, exclude_outside, axis, modes);
@@ -229,8 +233,18 @@ tensor::Tensor FillOutside(OperatorContext& context, const tensor::Tensor& y,
   });
 }
 
+/// Integers are interpolated as floats and rounded once, to nearest even.
 tensor::Tensor ResizeAll(OperatorContext& context, tensor::Tensor x,
                          const std::vector<AxisMap>& axes, const ResizeModes& modes) {
+  const tensor::DType given = x.dtype();
+  if (modes.mode != "nearest" && tensor::IsInteger(given)) {
+    const bool is_short = tensor::ByteSize(given) <= 2;
+    x = ConvertTo(context, is_short ? tensor::DType::kFloat32 : tensor::DType::kFloat64, x);
+    return Elementwise(context, "resize.round", ResizeAll(context, x, axes, modes),
+                       [&](const tensor::Expr& e) {
+                         return Saturated(tensor::Unary(tensor::ExprOp::kRound, e), given);
+                       });
+  }
   for (size_t d = 0; d < axes.size(); ++d) {
     const bool cropped = axes[d].roi_start != 0 || axes[d].roi_end != 1;
     if (axes[d].Unchanged() && !cropped) continue;
@@ -313,13 +327,13 @@ void SetRegion(OperatorContext& context, const std::vector<int>& axes, std::vect
   }
 }
 
-/// Operator set 10: scales only, x / scale rounded down.
+/// Operator set 10: scales only.
 void ResizeByScales(OperatorContext& context, const std::string& mode,
                     const std::vector<double>& scales) {
   const tensor::Tensor x = context.Input(0);
   std::vector<AxisMap> maps = UnchangedAxes(x);
   SetScales(context, AllAxes(Rank(x)), scales, maps);
-  context.SetOutput(0, ResizeAll(context, x, maps, {mode, "asymmetric", "floor"}));
+  context.SetOutput(0, ResizeAll(context, x, maps, {mode, "asymmetric", kByScale}));
 }
 
 void Resize(OperatorContext& context) {

@@ -39,6 +39,7 @@ void ScatterElements(OperatorContext& context) {
   }
   if (updates.dtype() != x.dtype()) context.Refuse("data and updates differ in their types");
   const int64_t reduction = ScatterReduction(context, x.dtype());
+  CheckKnownIndices(context, 1, x.shape()[axis]);
   if (CheckedElementCount(indices.shape()) == 0) return context.SetOutput(0, x);
   for (int d = 0; d < Rank(x); ++d) {
     if (d != axis && indices.shape()[d] > x.shape()[d]) {

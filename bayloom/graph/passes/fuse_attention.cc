@@ -312,15 +312,17 @@ bool PaysAsOneTask(const Graph& graph, const AttentionPattern& pattern) {
 }  // namespace
 
 void FuseAttention(Graph& graph) {
+  std::vector<int> producers = graph.Producers();
   int group = 0;
   for (int n = 0; n < static_cast<int>(graph.nodes.size()); ++n) {
     if (graph.nodes[n].kind != NodeKind::kMatmul) continue;
-    const auto pattern = FindAttention(graph, n);
+    const auto pattern = FindAttention(graph, producers, n);
     if (!pattern || !PaysAsOneTask(graph, *pattern)) continue;
     const std::vector<Node> fused = AttentionWriter(graph, *pattern, group++).Write();
     graph.nodes.erase(graph.nodes.begin() + n);
     graph.nodes.insert(graph.nodes.begin() + n, fused.begin(), fused.end());
     n += static_cast<int>(fused.size()) - 1;
+    producers = graph.Producers();
   }
   RemoveDeadNodes(graph);
 }

@@ -76,6 +76,8 @@ bool InlineOnce(Graph& graph) {
       return load->index == value ? std::optional(element) : std::nullopt;
     });
     reader.op = JoinedOp(node.op, reader.op);
+    // It is not read any more. Chains of many nodes would hold all that each has taken in.
+    node.stage.value = tensor::Literal(0, graph.values[value].dtype);
     inlined = true;
   }
   RemoveDeadNodes(graph);

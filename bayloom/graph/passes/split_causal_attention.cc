@@ -153,10 +153,11 @@ class BlockWriter {
 }  // namespace
 
 void SplitCausalAttention(Graph& graph) {
+  std::vector<int> producers = graph.Producers();
   for (int n = 0; n < static_cast<int>(graph.nodes.size()); ++n) {
     const Node& product = graph.nodes[n];
     if (product.kind != NodeKind::kMatmul) continue;
-    const auto pattern = FindAttention(graph, n);
+    const auto pattern = FindAttention(graph, producers, n);
     if (!pattern) continue;
     const std::vector<int64_t> shape = ShapeOf(graph.nodes[pattern->scores]);
     if (shape[shape.size() - 2] < 2 * kMinBlockQueries) continue;
@@ -167,6 +168,7 @@ void SplitCausalAttention(Graph& graph) {
     graph.nodes.erase(graph.nodes.begin() + n);
     graph.nodes.insert(graph.nodes.begin() + n, written.begin(), written.end());
     n += static_cast<int>(written.size()) - 1;
+    producers = graph.Producers();
   }
   RemoveDeadNodes(graph);
 }

@@ -27,11 +27,16 @@ void CheckCondition(OperatorContext& context, const tensor::Tensor& condition);
 tensor::Tensor Choose(OperatorContext& context, const tensor::Tensor& condition,
                       const tensor::Tensor& then, const tensor::Tensor& otherwise);
 
+/// What an iteration takes or gives as a tensor; refuses sequences.
+tensor::Tensor TensorOf(OperatorContext& context, const NamedValue& value);
+
 /// The part at place `at` of the first axis, without that axis.
 tensor::Tensor PartOf(OperatorContext& context, const tensor::Tensor& x, int64_t at);
 
 /// The tensors along a new first axis; refuses different types and shapes. At least one.
 tensor::Tensor Stack(OperatorContext& context, std::vector<tensor::Tensor> parts);
+/// The same with the type that all have in the model; refuses sequences.
+NamedValue StackValues(OperatorContext& context, const std::vector<NamedValue>& parts);
 
 /// Of the type and shape of stacked parts, when there are none.
 tensor::Tensor EmptyStack(OperatorContext& context, const tensor::Tensor& part);

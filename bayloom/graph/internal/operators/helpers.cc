@@ -10,6 +10,8 @@
 #include <cstring>
 #include <limits>
 
+#include "bayloom/tensor/scalar.h"
+
 namespace bayloom::graph {
 
 int Rank(const tensor::Tensor& x) { return static_cast<int>(x.shape().size()); }
@@ -71,6 +73,10 @@ tensor::Tensor Elementwise(OperatorContext& context, const std::string& op, cons
                                [&](const Exprs& place) { return function(a.At(place)); });
 }
 
+tensor::Expr ClampedIndex(const tensor::Expr& index, int64_t extent) {
+  return tensor::Max(tensor::Min(index, tensor::Expr(extent - 1)), tensor::Expr(0));
+}
+
 tensor::Expr WrappedIndex(const tensor::Expr& index, int64_t extent) {
   const tensor::Expr wide = tensor::Cast(tensor::DType::kInt64, index);
   const tensor::Expr wrapped =
@@ -99,6 +105,15 @@ tensor::Tensor ConvertTo(OperatorContext& context, tensor::DType dtype, const te
   if (x.dtype() == dtype) return x;
   return Elementwise(context, "cast", x,
                      [&](const tensor::Expr& e) { return ConvertTo(dtype, e); });
+}
+
+tensor::Expr Saturated(const tensor::Expr& rounded, tensor::DType dtype) {
+  const auto bound = [&](tensor::Reduction extreme) {
+    const int64_t limit = tensor::NeutralElement(extreme, dtype)->int_value;
+    return LiteralLike(tensor::IntToFloat(dtype, limit), rounded);
+  };
+  return tensor::Cast(dtype, tensor::Min(tensor::Max(rounded, bound(tensor::Reduction::kMax)),
+                                         bound(tensor::Reduction::kMin)));
 }
 
 std::vector<int64_t> LinesAlong(const std::vector<int64_t>& shape, int axis) {

@@ -35,6 +35,9 @@ tensor::Tensor Elementwise(OperatorContext& context, const std::string& op,
 tensor::Tensor Elementwise(OperatorContext& context, const std::string& op, const tensor::Tensor& a,
                            const std::function<tensor::Expr(const tensor::Expr&)>& function);
 
+/// An index that may be out of range limited to it. What depends on data has to be, also where a
+/// condition on other data says when it is used.
+tensor::Expr ClampedIndex(const tensor::Expr& index, int64_t extent);
 /// A data-dependent index: negative ones count from the end, those out of range are clamped.
 tensor::Expr WrappedIndex(const tensor::Expr& index, int64_t extent);
 
@@ -45,6 +48,9 @@ tensor::Expr Softplus(const tensor::Expr& x);
 /// Conversion as ONNX's Cast does it: to bool means unequal to zero.
 tensor::Expr ConvertTo(tensor::DType dtype, const tensor::Expr& x);
 tensor::Tensor ConvertTo(OperatorContext& context, tensor::DType dtype, const tensor::Tensor& x);
+
+/// A float that is a whole number as an integer of the type, limited to its range.
+tensor::Expr Saturated(const tensor::Expr& rounded, tensor::DType dtype);
 
 /// Combines over the axes, which the result does not have any more.
 tensor::Tensor ReduceAxes(OperatorContext& context, const std::string& op, const tensor::Tensor& x,

@@ -43,15 +43,6 @@ tensor::Expr PerAxisAt(OperatorContext& context, const tensor::Tensor& parameter
   return ParameterAt(context, parameter, place, axis, 0, shape);
 }
 
-tensor::Expr Saturated(const tensor::Expr& rounded, tensor::DType dtype) {
-  const tensor::Expr low = tensor::NeutralElement(tensor::Reduction::kMax, dtype);
-  const tensor::Expr high = tensor::NeutralElement(tensor::Reduction::kMin, dtype);
-  const auto bound = [&](const tensor::Expr& limit) {
-    return LiteralLike(static_cast<double>(limit->int_value), rounded);
-  };
-  return tensor::Cast(dtype, tensor::Min(tensor::Max(rounded, bound(low)), bound(high)));
-}
-
 void CheckEightBits(OperatorContext& context, tensor::DType dtype) {
   if (dtype != tensor::DType::kInt8 && dtype != tensor::DType::kUInt8) {
     context.Refuse(fmt::format("quantization to {} is not supported", tensor::ToString(dtype)));

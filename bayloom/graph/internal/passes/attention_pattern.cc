@@ -22,7 +22,8 @@ bool IsProduct(const Graph& graph, const Node& node) {
 
 class AttentionFinder {
  public:
-  AttentionFinder(const Graph& graph, int product) : graph_(graph), producers_(graph.Producers()) {
+  AttentionFinder(const Graph& graph, const std::vector<int>& producers, int product)
+      : graph_(graph), producers_(producers) {
     found_.product = product;
   }
 
@@ -185,15 +186,16 @@ class AttentionFinder {
   }
 
   const Graph& graph_;
-  const std::vector<int> producers_;
+  const std::vector<int>& producers_;
   std::vector<bool> inside_;  // per node: the scores, and what is between
   AttentionPattern found_;
 };
 
 }  // namespace
 
-std::optional<AttentionPattern> FindAttention(const Graph& graph, int product) {
-  return AttentionFinder(graph, product).Find();
+std::optional<AttentionPattern> FindAttention(const Graph& graph, const std::vector<int>& producers,
+                                              int product) {
+  return AttentionFinder(graph, producers, product).Find();
 }
 
 }  // namespace bayloom::graph

@@ -35,7 +35,8 @@ struct AttentionPattern {
 };
 
 /// The attention whose second product a node is; nullopt if it is none. All that is computed
-/// between the products is read there only.
-std::optional<AttentionPattern> FindAttention(const Graph& graph, int product);
+/// between the products is read there only. `producers` are the graph's.
+std::optional<AttentionPattern> FindAttention(const Graph& graph, const std::vector<int>& producers,
+                                              int product);
 
 }  // namespace bayloom::graph

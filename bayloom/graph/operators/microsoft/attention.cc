@@ -276,7 +276,8 @@ Heads Present(OperatorContext& context, int past_input, const Heads& fresh,
       const Expr held = s[2] < Expr(kept) && s[2] < start;
       old = kept < places.capacity ? tensor::Select(held, element, old) : element;
     }
-    return tensor::Select(written, fresh.At(s[0], s[1], s[2] - start, s[3]), old);
+    const Expr token = ClampedIndex(s[2] - start, places.written);
+    return tensor::Select(written, fresh.At(s[0], s[1], token, s[3]), old);
   });
   return {y, false};
 }
