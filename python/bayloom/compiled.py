@@ -159,7 +159,7 @@ def _view(array: Any) -> _View:
     if _is_torch(array):
         if array.device.type != "cpu":
             raise InputError(f"a tensor is on {array.device}, not on the processor")
-        dense = array if array.is_contiguous() else array.contiguous()
+        dense = array.resolve_neg().contiguous()  # itself, if it is dense
         return _View(dense, str(dense.dtype).removeprefix("torch."), tuple(dense.shape),
                      dense.data_ptr(), dense.nbytes)
     import numpy
