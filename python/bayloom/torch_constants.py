@@ -4,7 +4,7 @@
 """Parameters that a network has as constants."""
 
 import warnings
-from typing import Any, Mapping, Sequence
+from typing import Any, Mapping, Optional, Sequence
 
 import torch
 
@@ -21,19 +21,15 @@ class Constants:
 
     def __init__(self, tensors: Mapping[int, torch.Tensor]):
         self.tensors = dict(tensors)
-        self._items = list(self.tensors.items())
-        self._versions = self._current_versions()
-        self._addresses = self._current_addresses()
+        self._items = [(place, tensor, tensor.data_ptr(), _version(tensor))
+                       for place, tensor in self.tensors.items()]
         self._probes = [probe for tensor in self.tensors.values() for probe in _probes(tensor)]
         self._bytes = b"".join(self._probes)
         self._said = False
 
     def hold(self, given: Sequence[Any]) -> bool:
         """Whether a call's inputs have these constants. Warns the first time they have not."""
-        if (all(given[i] is tensor for i, tensor in self._items)
-                and self._current_addresses() == self._addresses
-                and self._current_versions() == self._versions
-                and b"".join(self._probes) == self._bytes):
+        if b"".join(self._probes) == self._bytes and self._are(given):
             return True
         if not self._said:
             self._said = True
@@ -42,12 +38,17 @@ class Constants:
                           "compiled again", stacklevel=3)
         return False
 
-    def _current_versions(self) -> list:
-        # Those made under torch.inference_mode have none.
-        return [0 if tensor.is_inference() else tensor._version for _, tensor in self._items]
+    def _are(self, given: Sequence[Any]) -> bool:
+        for place, tensor, address, version in self._items:
+            if (given[place] is not tensor or tensor.data_ptr() != address
+                    or version is not None and tensor._version != version):
+                return False
+        return True
 
-    def _current_addresses(self) -> list:
-        return [tensor.data_ptr() for _, tensor in self._items]
+
+def _version(tensor: torch.Tensor) -> Optional[int]:
+    """None of those made under torch.inference_mode, which have none."""
+    return None if tensor.is_inference() else tensor._version
 
 
 def _probes(tensor: torch.Tensor) -> list:

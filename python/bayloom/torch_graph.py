@@ -51,18 +51,16 @@ class FunctionalGraph:
             raise LeftToTorch("some of its results share memory")
         self._views = [node for node in nodes if _memory(node) in memory]
         self._view_graph = self.part(self._views)
+        # Whether the network gives what the original returns, and that is all there is to do.
+        self.is_pure = (not self.written and self.computed == list(self._results)
+                        and len(self.computed) == len(self._metadata.output_info))
 
     def __call__(self, *given: torch.Tensor) -> Any:
-        return self._call(*given)
+        return self.network(given) if self.is_pure else self._call(*given)
 
     @property
     def placeholders(self) -> list:
         return [node for node in self.graph.graph.nodes if node.op == "placeholder"]
-
-    @property
-    def is_pure(self) -> bool:
-        """Whether the network gives all that the original returns, and nothing else."""
-        return not self.written and self.computed == list(self._results)
 
     def part(self, results: Sequence[torch.fx.Node]) -> torch.fx.GraphModule:
         """The part of the graph that gives some results."""

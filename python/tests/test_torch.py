@@ -7,7 +7,7 @@ import warnings
 
 import pytest
 
-torch = pytest.importorskip("torch")
+torch = pytest.importorskip("torch", reason="scripts/setup --torch installs torch")
 pytest.importorskip("onnxscript")
 
 import bayloom.torch  # noqa: E402
