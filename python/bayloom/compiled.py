@@ -56,7 +56,7 @@ class CompiledNetwork:
             raise InputError(f"{self.path}: expected a library of 'bayloom compile', libNAME.so")
         self._name = match[1]
         try:
-            self._library = ctypes.CDLL(self.path)
+            self._library = _open(self.path)
             describe = self._function("description", ctypes.c_char_p)
         except (OSError, AttributeError) as error:
             raise InputError(f"{self.path}: no library of 'bayloom compile': {error}") from None
@@ -142,6 +142,18 @@ class CompiledNetwork:
 
     def __repr__(self) -> str:
         return f"CompiledNetwork({self.path!r})"
+
+
+def _open(path: str) -> ctypes.CDLL:
+    """The library as it is now: by a path that was loaded before, the loader would give the library
+    that was there then."""
+    with tempfile.TemporaryDirectory(prefix="bayloom-") as folder:
+        link = os.path.join(folder, os.path.basename(path))
+        os.symlink(path, link)
+        try:
+            return ctypes.CDLL(link)
+        except OSError as error:
+            raise OSError(str(error).replace(link, path)) from None
 
 
 class _View(NamedTuple):

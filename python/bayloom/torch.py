@@ -22,7 +22,7 @@ import torch
 
 from .torch_constants import Constants
 from .torch_export import without_fast_paths
-from .torch_graph import FunctionalGraph, LeftToTorch
+from .torch_graph import FunctionalGraph, LeftToTorch, first_line
 from .torch_network import compile_network
 
 _OPTIONS = {"db", "effort", "threads"}
@@ -40,8 +40,11 @@ def backend(graph: torch.fx.GraphModule, inputs: Sequence[Any], *,
         _check(inputs)
         return _compiled(graph, inputs, options)
     except LeftToTorch as why:
-        _warn(f"leaves a graph to torch: {why}")
-        return graph.forward
+        reason = str(why)
+    except Exception as error:  # of torch, of its exporter or of the program: torch goes on
+        reason = first_line(error)
+    warnings.warn(f"bayloom leaves a graph to torch: {reason}", stacklevel=2)
+    return graph.forward
 
 
 def _compiled(graph: torch.fx.GraphModule, inputs: Sequence[Any], options: dict) -> Callable:
@@ -84,7 +87,3 @@ def _check(inputs: Sequence[Any]) -> None:
                               f"a tensor is quantized or of layout {value.layout}")
     if torch.is_grad_enabled() and any(map(_needs_gradient, inputs)):
         raise LeftToTorch("gradients may be needed: call the model under torch.no_grad()")
-
-
-def _warn(what: str) -> None:
-    warnings.warn(f"bayloom {what}", stacklevel=3)

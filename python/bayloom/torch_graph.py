@@ -35,11 +35,8 @@ class FunctionalGraph:
             self._metadata = torch._guards.TracingContext.get().fw_metadata
             return make_boxed_func(self._run)
 
-        try:
-            self._call = aot_autograd(fw_compiler=compiler, inference_compiler=compiler)(
-                source, list(inputs))
-        except Exception as error:
-            raise LeftToTorch(f"it has no functional form: {first_line(error)}") from error
+        self._call = aot_autograd(fw_compiler=compiler, inference_compiler=compiler)(
+            source, list(inputs))
         self._check(inputs)
         infos = self._metadata.input_info
         self.written = {i for i, info in enumerate(infos) if info.mutates_data}

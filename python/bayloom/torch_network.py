@@ -8,11 +8,12 @@ from typing import Any, Callable, Sequence
 
 import torch
 
+from ._core import InputError
 from .commands import compile as compile_model
 from .compiled import load
 from .torch_constants import Constants
 from .torch_export import export
-from .torch_graph import FunctionalGraph, LeftToTorch, first_line
+from .torch_graph import FunctionalGraph, LeftToTorch
 from .torch_libraries import kept_library, key_of
 
 # A wrong result is off by about itself. Sums in another order, and weights rounded to another place
@@ -56,16 +57,14 @@ def compile_network(source: torch.fx.GraphModule, functional: FunctionalGraph,
     def build(folder: str, name: str) -> str:
         model = os.path.join(folder, name + ".onnx")
         export(module, given, model)
-        return compile_model(model, folder, name=name, **options)
+        try:
+            return compile_model(model, folder, name=name, **options)
+        except InputError as error:
+            raise LeftToTorch(str(error).removeprefix(f"{model}: ")) from error
 
     key = key_of(part, {i: x for i, x in constants.tensors.items() if i in used}, options)
-    try:
-        with kept_library(key, build) as library:
-            network = load(library, options.get("threads"))
-    except LeftToTorch:
-        raise
-    except Exception as error:
-        raise LeftToTorch(first_line(error)) from error
+    with kept_library(key, build) as library:
+        network = load(library, options.get("threads"))
     expected = [node.meta["val"] for node in functional.computed]
     if ([(str(x.dtype), tuple(x.shape)) for x in expected]
             != [(f"torch.{x.dtype}", x.shape) for x in network.outputs]):

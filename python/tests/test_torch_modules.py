@@ -189,6 +189,8 @@ CASES = {
         a, a, a, dropout_p=0.5)), lambda: [x(1, 2, 3, 8)], LEFT),
     "branch": (lambda: Function(branch), lambda: [x(4)], None),
     "loop": (lambda: Function(loop), lambda: [x(4)], COMPILED),
+    "sizes_of_values": (lambda: Function(lambda self, a: a[a > 0] * 2), lambda: [x(8)], None),
+    "recurrent": (lambda: nn.GRU(4, 4), lambda: [x(3, 1, 4)], None),
     "grad_inside": (lambda: Function(grad_inside), lambda: [x(4)], None),
 }
 
