@@ -29,7 +29,7 @@ class Constants:
 
     def hold(self, given: Sequence[Any]) -> bool:
         """Whether a call's inputs have these constants. Warns the first time they have not."""
-        if b"".join(self._probes) == self._bytes and self._are(given):
+        if self._are(given) and b"".join(self._probes) == self._bytes:
             return True
         if not self._said:
             self._said = True
