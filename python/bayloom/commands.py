@@ -52,7 +52,7 @@ def _worker_commands(workers: Sequence[str], pool: Any) -> list:
 class TuneResult:
     """What a tuning has achieved.
 
-    `tasks` has a dict for each operator, `seconds` is what the network takes, `gain` compares with
+    `tasks` has a dict for each operator, `latency_seconds` is what the network takes, `gain` compares with
     the untuned programs, `end` says why it ended, `database` keeps everything. With several
     objectives `front` has a dict of their values for each network that none other beats. `prior`
     says of how many `trials` and `tasks` the model has learnt that the tuning began with; it is
@@ -63,7 +63,7 @@ class TuneResult:
     session: int
     trials: int
     end: str
-    seconds: float
+    latency_seconds: float
     gain: dict
     tasks: list
     front: list
@@ -114,7 +114,7 @@ def tune(model: Optional[Path] = None, *, op: Optional[str] = None, trials: Opti
     new_trials = _NewTrials(database, callbacks)
     result = program.run(arguments, verbose=verbose, poll=new_trials)
     return TuneResult(database=database, session=result["session"], trials=result["trials"],
-                      end=result["end"], seconds=result["total"], gain=result["gain"],
+                      end=result["end"], latency_seconds=result["total"], gain=result["gain"],
                       tasks=result["tasks"], front=result.get("front", []),
                       prior=result.get("prior", {}))
 

@@ -5,12 +5,13 @@
 
 import ctypes
 import json
+import math
 import os
 import re
 import tempfile
 import threading
 from dataclasses import dataclass
-from typing import Any, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import commands
 from ._core import InputError, MachineError
@@ -45,19 +46,17 @@ class CompiledNetwork:
 
     Arrays that are contiguous are used where they lie. Calls release the interpreter's lock; those
     of one CompiledNetwork wait for each other. `threads`: of all networks of this library, 0 for
-    all processors. Needs NumPy.
+    all processors.
     """
 
     def __init__(self, path: Union[str, os.PathLike], threads: Optional[int] = None):
-        import numpy
-        self._numpy = numpy
         self.path = os.path.abspath(os.fspath(path))
         match = re.fullmatch(r"lib(\w+)\.so", os.path.basename(self.path))
         if match is None:
             raise InputError(f"{self.path}: expected a library of 'bayloom compile', libNAME.so")
         self._name = match[1]
         try:
-            self._library = ctypes.CDLL(self.path)
+            self._library = _open(self.path)
             describe = self._function("description", ctypes.c_char_p)
         except (OSError, AttributeError) as error:
             raise InputError(f"{self.path}: no library of 'bayloom compile': {error}") from None
@@ -119,65 +118,103 @@ class CompiledNetwork:
         if named or len(arrays) != len(self.inputs):
             raise InputError(f"{self._name} takes {len(self.inputs)} inputs: "
                              + "; ".join(str(tensor) for tensor in self.inputs))
-        views = [self._view(array) for array in arrays]
+        views = [_view(array) for array in arrays]
         outputs = self._outputs_for(views)
         if out is None:
-            results = [self._empty(tensor) for tensor in outputs]
-        else:
-            results = [self._writable(array, tensor) for array, tensor in zip(out, outputs)]
-            if len(results) != len(outputs):
-                raise InputError(f"{self._name} has {len(outputs)} outputs, not {len(results)}")
+            empty = _empty_tensor if arrays and all(map(_is_torch, arrays)) else _empty_array
+            out = [empty(tensor) for tensor in outputs]
+        if len(out) != len(outputs):
+            raise InputError(f"{self._name} has {len(outputs)} outputs, not {len(out)}")
+        results = [_writable(array, tensor) for array, tensor in zip(out, outputs)]
         with self._lock:
             self._check(self._run(self._model, _buffers(views), len(views), _buffers(results),
                                   len(results)))
-        given = list(results if out is None else out)
-        if out is None and arrays and all(_is_torch(array) for array in arrays):
-            import torch
-            given = [torch.from_numpy(result) for result in results]
-        return given[0] if len(given) == 1 else given
-
-    def _view(self, array: Any) -> Any:
-        """The array as one of NumPy, its memory shared where that is contiguous."""
-        if _is_torch(array):
-            array = array.detach().numpy()
-        elif not isinstance(array, self._numpy.ndarray):
-            array = (self._numpy.from_dlpack(array) if hasattr(array, "__dlpack__")
-                     else self._numpy.asarray(array))
-        # Not ascontiguousarray, which makes scalars vectors.
-        return array if array.flags.c_contiguous else array.copy(order="C")
+        return out[0] if len(out) == 1 else list(out)
 
     def _outputs_for(self, views: list) -> list:
         for inputs, outputs in self._shapes:
-            if all(view.shape == t.shape and view.dtype == self._numpy.dtype(t.dtype)
-                   for view, t in zip(views, inputs)):
+            if all(view.shape == t.shape and view.dtype == t.dtype for view, t in zip(views, inputs)):
                 return outputs
         given = ", ".join(f"{view.dtype}{list(view.shape)}" for view in views)
         raise InputError(f"{self._name} takes " + " or ".join(
             "; ".join(str(tensor) for tensor in inputs) for inputs, _ in self._shapes)
             + f"; not {given}")
 
-    def _empty(self, tensor: Tensor) -> Any:
-        dtype = self._numpy.dtype(tensor.dtype)
-        count = 1
-        for extent in tensor.shape:
-            count *= extent
-        memory = self._numpy.empty(count * dtype.itemsize + _ALIGNMENT, "uint8")
-        begin = -memory.ctypes.data % _ALIGNMENT
-        return memory[begin:begin + count * dtype.itemsize].view(dtype).reshape(tensor.shape)
-
-    def _writable(self, array: Any, tensor: Tensor) -> Any:
-        view = self._view(array)
-        if (view.shape != tensor.shape or view.dtype != self._numpy.dtype(tensor.dtype)
-                or not view.flags.writeable or (view is not array and view.base is None)):
-            raise InputError(f"an output is not a contiguous, writable array of {tensor}")
-        return view
-
     def __repr__(self) -> str:
         return f"CompiledNetwork({self.path!r})"
 
 
-def _buffers(arrays: list) -> Any:
-    return (_Buffer * len(arrays))(*[_Buffer(a.ctypes.data, a.nbytes) for a in arrays])
+def _open(path: str) -> ctypes.CDLL:
+    """The library as it is now: by a path that was loaded before, the loader would give the library
+    that was there then."""
+    with tempfile.TemporaryDirectory(prefix="bayloom-") as folder:
+        link = os.path.join(folder, os.path.basename(path))
+        os.symlink(path, link)
+        try:
+            return ctypes.CDLL(link)
+        except OSError as error:
+            raise OSError(str(error).replace(link, path)) from None
+
+
+class _View(NamedTuple):
+    """Dense memory: that of an array, or of a copy of it; `owner` keeps it."""
+
+    owner: Any
+    dtype: str
+    shape: Tuple[int, ...]
+    address: int
+    bytes: int
+
+
+def _view(array: Any) -> _View:
+    """The array's own memory if it is dense."""
+    if _is_torch(array):
+        if array.device.type != "cpu":
+            raise InputError(f"a tensor is on {array.device}, not on the processor")
+        dense = array.resolve_neg().contiguous()  # itself, if it is dense
+        return _View(dense, str(dense.dtype).removeprefix("torch."), tuple(dense.shape),
+                     dense.data_ptr(), dense.nbytes)
+    import numpy
+    if not isinstance(array, numpy.ndarray):
+        array = (numpy.from_dlpack(array) if hasattr(array, "__dlpack__")
+                 else numpy.asarray(array))
+    # Not ascontiguousarray, which makes scalars vectors.
+    dense = array if array.flags.c_contiguous else array.copy(order="C")
+    return _View(dense, dense.dtype.name if dense.dtype.isnative else dense.dtype.str, dense.shape,
+                 dense.ctypes.data, dense.nbytes)
+
+
+def _writable(array: Any, tensor: Tensor) -> _View:
+    view = _view(array)
+    owner = view.owner
+    is_copy = owner is not array and (_is_torch(owner) or owner.base is None)
+    if (is_copy or view.shape != tensor.shape or view.dtype != tensor.dtype
+            or not _is_torch(owner) and not owner.flags.writeable):
+        raise InputError(f"an output is not a contiguous, writable array of {tensor}")
+    return view
+
+
+def _empty_array(tensor: Tensor) -> Any:
+    """An array of NumPy, aligned."""
+    import numpy
+    try:
+        dtype = numpy.dtype(tensor.dtype)
+    except TypeError:
+        raise InputError(f"NumPy has no type for {tensor}: pass tensors of torch") from None
+    size = math.prod(tensor.shape) * dtype.itemsize
+    memory = numpy.empty(size + _ALIGNMENT, "uint8")
+    begin = -memory.ctypes.data % _ALIGNMENT
+    return memory[begin:begin + size].view(dtype).reshape(tensor.shape)
+
+
+def _empty_tensor(tensor: Tensor) -> Any:
+    """A tensor of torch, which aligns all of them."""
+    import torch
+    return torch.empty(tensor.shape, dtype=getattr(torch, tensor.dtype))
+
+
+def _buffers(views: list) -> Any:
+    return (_Buffer * len(views))(*[_Buffer(view.address, view.bytes) for view in views])
 
 
 def _is_torch(array: Any) -> bool:

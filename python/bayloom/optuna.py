@@ -13,7 +13,7 @@ import math
 import os
 import threading
 import warnings
-from typing import Any, Dict, Iterable, Optional
+from typing import Any, Callable, Dict, Iterable, Optional, Sequence
 
 import optuna
 from optuna.distributions import BaseDistribution
@@ -23,6 +23,8 @@ from optuna.trial import FrozenTrial, TrialState
 from ._core import InputError
 from .space import Constraint
 from .study import Exhausted, Study
+
+_VIOLATIONS = "constraints"
 
 
 class BayloomSampler(optuna.samplers.BaseSampler):
@@ -37,13 +39,21 @@ class BayloomSampler(optuna.samplers.BaseSampler):
     trial asks for is sampled at random. `optimizer` is one of `bayloom.optimizers()`.
 
     Trials that fail teach it to avoid their like; pruned trials count with their last intermediate
-    value. Parameters outside of the common space are sampled at random. One objective only.
+    value. Parameters outside of the common space are sampled at random. Of a study of several
+    objectives the Pareto set is searched for; its trials cannot be pruned.
+
+    `constraints_func` is as for Optuna's samplers: of a finished trial it returns numbers, of which
+    those above 0 are violations. Such trials have no value for Bayloom, which learns to avoid them.
+
+    Raises InputError for constraints and conditions that cannot be used, with `search_space` at
+    once.
     """
 
     def __init__(self, *, search_space: Optional[Dict[str, BaseDistribution]] = None,
                  constraints: Iterable[Constraint] = (),
                  active_if: Optional[Dict[str, str]] = None, optimizer: str = "bayesian",
-                 options: Optional[dict] = None, seed: Optional[int] = None):
+                 options: Optional[dict] = None, seed: Optional[int] = None,
+                 constraints_func: Optional[Callable[[FrozenTrial], Sequence[float]]] = None):
         self._given = search_space
         self._constraints = list(constraints)
         self._active_if = dict(active_if or {})
@@ -56,6 +66,9 @@ class BayloomSampler(optuna.samplers.BaseSampler):
         self._engine: Optional[Study] = None
         self._space: Dict[str, BaseDistribution] = {}
         self._told: set = set()
+        self._constraints_func = constraints_func
+        if search_space is not None:
+            self._study(search_space, ["minimize"])  # refuses what cannot be used
 
     def __getstate__(self) -> dict:
         """The engine is made again from the study's trials."""
@@ -78,9 +91,6 @@ class BayloomSampler(optuna.samplers.BaseSampler):
 
     def sample_relative(self, study: optuna.Study, trial: FrozenTrial,
                         search_space: Dict[str, BaseDistribution]) -> Dict[str, Any]:
-        if len(study.directions) > 1:
-            raise ValueError("BayloomSampler is for one objective; this study has "
-                             f"{len(study.directions)}")
         if not search_space:
             return {}
         with self._lock:
@@ -100,12 +110,7 @@ class BayloomSampler(optuna.samplers.BaseSampler):
     def _engine_for(self, study: optuna.Study, space: Dict[str, BaseDistribution]) -> Study:
         """The engine of this space, which knows all trials that have ended."""
         if self._engine is None or self._space != space:
-            self._engine = Study(space, constraints=self._constraints,
-                                 active_if={name: condition for name, condition
-                                            in self._active_if.items() if name in space},
-                                 optimizer=self._optimizer,
-                                 options=self._options, seed=self._seed,
-                                 direction=study.direction.name.lower())
+            self._engine = self._study(space, [d.name.lower() for d in study.directions])
             self._space, self._told = dict(space), set()
         ended = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.FAIL)
         for trial in study.get_trials(deepcopy=False, states=ended):
@@ -114,18 +119,36 @@ class BayloomSampler(optuna.samplers.BaseSampler):
                 self._tell(trial)
         return self._engine
 
+    def _study(self, space: Dict[str, BaseDistribution], directions: Sequence[str]) -> Study:
+        goals = ({"direction": directions[0]} if len(directions) == 1 else
+                 {"directions": directions})
+        return Study(space, constraints=self._constraints,
+                     active_if={name: condition for name, condition in self._active_if.items()
+                                if name in space},
+                     optimizer=self._optimizer, options=self._options, seed=self._seed, **goals)
+
+    def after_trial(self, study: optuna.Study, trial: FrozenTrial, state: TrialState,
+                    values: Optional[Sequence[float]]) -> None:
+        if self._constraints_func is not None and state == TrialState.COMPLETE:
+            # Where Optuna's samplers keep it, and its best trials look.
+            study._storage.set_trial_system_attr(trial._trial_id, _VIOLATIONS,
+                                                 tuple(self._constraints_func(trial)))
+
     def _tell(self, trial: FrozenTrial) -> None:
         if not all(name in trial.params or name in self._active_if for name in self._space):
             return
         params = {name: trial.params[name] for name in self._space if name in trial.params}
-        value = trial.value if trial.state == TrialState.COMPLETE else None
+        values = trial.values if trial.state == TrialState.COMPLETE else None
         if trial.state == TrialState.PRUNED:
             if not trial.intermediate_values:
                 return
-            value = trial.intermediate_values[max(trial.intermediate_values)]
+            values = [trial.intermediate_values[max(trial.intermediate_values)]]
+        violated = any(number > 0 for number in trial.system_attrs.get(_VIOLATIONS, ()))
         try:
-            if value is not None and math.isfinite(value):
-                self._engine.tell(params, value)
+            if violated:
+                self._engine.tell(params, infeasible="constraints_func", verdict="invalid-answer")
+            elif values is not None and all(map(math.isfinite, values)):
+                self._engine.tell(params, values if len(values) > 1 else values[0])
             else:
                 self._engine.tell(params, infeasible=trial.state.name.lower(), verdict="crash")
         except InputError:

@@ -100,7 +100,12 @@ class Ordinal(Parameter):
     active_if: Optional[str] = None
 
     def __post_init__(self):
-        object.__setattr__(self, "values", tuple(_plain(value) for value in self.values))
+        object.__setattr__(self, "values", _finite(self.values))
+        if all(isinstance(value, (int, float)) for value in self.values):
+            ascending = sorted(self.values)
+            if list(self.values) not in (ascending, ascending[::-1]):
+                raise InputError(f"the numbers {list(self.values)} are in no order: list them from "
+                                 "the least to the greatest, or use bayloom.Categorical")
         object.__setattr__(self, "_given", {value: value for value in self.values})
 
     def definition(self) -> dict:
@@ -124,7 +129,7 @@ class Categorical(Parameter):
     active_if: Optional[str] = None
 
     def __post_init__(self):
-        object.__setattr__(self, "choices", tuple(_plain(choice) for choice in self.choices))
+        object.__setattr__(self, "choices", _finite(self.choices))
         texts = [_text(choice) for choice in self.choices]
         object.__setattr__(self, "_given", dict(zip(texts, self.choices)))
         if len(self._given) < len(texts):
@@ -184,6 +189,15 @@ def _plain(value: Any) -> Any:
     return value.item() if type(value).__module__ == "numpy" and hasattr(value, "item") else value
 
 
+def _finite(values: Iterable) -> tuple:
+    """The values, of which none may be NaN or infinite."""
+    plain = tuple(_plain(value) for value in values)
+    for value in plain:
+        if isinstance(value, float) and not math.isfinite(value):
+            raise InputError(f"{value} is no value to choose; a text or None can stand for it")
+    return plain
+
+
 def _text(value: Any) -> str:
     """A choice as the engine has it. Truth values are 0 and 1 in constraints."""
     if isinstance(value, str):
@@ -204,11 +218,14 @@ def is_geometric(values: Sequence[float]) -> bool:
 
 
 def _listed(name: str, values: Iterable) -> Parameter:
-    values = [_plain(value) for value in values]
+    try:
+        values = _finite(values)
+    except InputError as error:
+        raise InputError(f"parameter '{name}': {error}") from None
     if not values:
         raise InputError(f"parameter '{name}' has no values")
     if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values):
-        return Ordinal(values, log=is_geometric(values))
+        return Ordinal(sorted(values), log=is_geometric(values))
     return Categorical(values)
 
 

@@ -6,6 +6,7 @@
 import logging
 import math
 import numbers
+import operator
 import os
 import threading
 import time
@@ -17,6 +18,7 @@ from typing import Any, Callable, Iterable, Optional, Sequence, Union
 
 from . import _core
 from ._core import InputError
+from .outcome import is_finite, meaning_of, no_value
 from .space import Constraint, Space, make_space
 
 _logger = logging.getLogger("bayloom")
@@ -188,8 +190,8 @@ class Study:
         if resume and storage is None:
             raise InputError("resume needs storage, the database to go on with")
         self._engine = _core.Study(self._space.scenario,
-                                   None if storage is None else os.fspath(storage), resume,
-                                   [os.fspath(file) for file in transfer], transfer_method)
+                                   None if storage is None else _path(storage), resume,
+                                   [_path(file) for file in transfer], transfer_method)
         self._goals = dict(self._space.scenario.objectives)  # name: whether it is maximized
         if objectives or directions:
             names = objectives or [f"value_{i}" for i in range(len(directions))]
@@ -311,9 +313,10 @@ class Study:
     def ask(self, n: Optional[int] = None) -> Union[Trial, list]:
         """The next configuration to try; with `n` a list of as many, or of fewer if there are no
         more. Without `n`, raises Exhausted."""
+        count = 1 if n is None else _whole("n", n, 0)
         with self._lock:
-            again, self._again = self._again[:n or 1], self._again[n or 1:]
-            asked = self._engine.ask((n or 1) - len(again))
+            again, self._again = self._again[:count], self._again[count:]
+            asked = self._engine.ask(count - len(again))
             trials = again + [Trial(self._asked + i, self._space.decode(values))
                               for i, values in enumerate(asked)]
             self._asked += len(asked)
@@ -332,7 +335,7 @@ class Study:
         there is none. The trial may be a dict that was never asked for. Raises InputError for what
         the space does not have or was told before."""
         if infeasible is not None:
-            outcome = _core.Outcome.infeasible(verdict, infeasible)
+            outcome = no_value(verdict, infeasible)
         else:
             outcome = self._outcome(value)
         return self._tell(trial, outcome)
@@ -340,23 +343,23 @@ class Study:
     def _outcome(self, answer: Any) -> _core.Outcome:
         """What an objective's answer means."""
         if len(self._goals) == 1:
-            return _outcome(answer, self.objective)
+            return meaning_of(answer, self.objective)
         if not isinstance(answer, Mapping):
             try:
                 values = list(answer)
             except TypeError:
                 values = [answer]
             if len(values) != len(self._goals):
-                return _core.Outcome.infeasible(
+                return no_value(
                     "invalid-answer", f"the objective returned {answer!r}, not a value for each of "
                     f"{', '.join(self._goals)}")
             answer = dict(zip(self._goals, values))
         for name in self._goals:
-            if not _is_finite(answer.get(name)):
-                return _core.Outcome.infeasible(
+            if not is_finite(answer.get(name)):
+                return no_value(
                     "invalid-answer", f"the objective returned {answer.get(name)!r} as {name}")
-        return _outcome({name: float(value) if name in self._goals else value
-                         for name, value in answer.items()}, self.objective)
+        return meaning_of({name: float(value) if name in self._goals else value
+                           for name, value in answer.items()}, self.objective)
 
     def _finished(self, fields: dict) -> FinishedTrial:
         if len(self._goals) > 1 and fields["verdict"] == "ok":
@@ -399,6 +402,7 @@ class Study:
         KeyboardInterrupt (Ctrl-C) ends it: the trials that have ended are kept, and what was being
         evaluated is tried first if `optimize` is called again.
         """
+        n_jobs = _whole("n_jobs", n_jobs, 1)
         self._stopping = False
         deadline = math.inf if timeout is None else time.monotonic() + timeout
         left = math.inf if n_trials is None else n_trials
@@ -464,28 +468,23 @@ class Study:
                 raise
 
 
-def _outcome(answer: Any, objective: str) -> _core.Outcome:
-    """What an objective's answer means."""
-    values = {}
-    if isinstance(answer, Mapping):
-        name = objective if objective in answer else "value"
-        values = {str(key): float(number) for key, number in answer.items()
-                  if key != name and isinstance(number, numbers.Real)}
-        answer = answer.get(name)
+def _whole(name: str, value: Any, least: int) -> int:
+    """An argument that is a whole number. Raises InputError."""
     try:
-        number = float(answer)
-    except (TypeError, ValueError):
-        return _core.Outcome.infeasible("invalid-answer", f"the objective returned {answer!r}")
-    if not math.isfinite(number):
-        return _core.Outcome.infeasible("invalid-answer", f"the objective returned {number}")
-    return _core.Outcome.feasible(number, values)
+        number = operator.index(value)
+    except TypeError:
+        number = least - 1
+    if number < least:
+        raise InputError(f"{name} is a whole number from {least}, not {value!r}")
+    return number
 
 
-def _is_finite(value: Any) -> bool:
-    try:
-        return math.isfinite(float(value))
-    except (TypeError, ValueError):
-        return False
+def _path(path: Union[str, os.PathLike]) -> str:
+    """A path as a text. Raises InputError for one that no file can have."""
+    text = os.fspath(path)
+    if "\0" in text:
+        raise InputError(f"the path {text!r} has a NUL character")
+    return text
 
 
 def _dominates(a: list, b: list) -> bool:
@@ -497,8 +496,8 @@ def _evaluate(objective: Objective, trial: Trial,
     try:
         return outcome_of(objective(trial))
     except Infeasible as why:
-        return _core.Outcome.infeasible(why.verdict, str(why))
+        return no_value(why.verdict, str(why))
     except Exception as error:
         verdict = ("memory" if isinstance(error, MemoryError) else
                    "timeout" if isinstance(error, TimeoutError) else "crash")
-        return _core.Outcome.infeasible(verdict, f"{type(error).__name__}: {error}")
+        return no_value(verdict, f"{type(error).__name__}: {error}")

@@ -141,6 +141,15 @@ def test_arrays_of_every_kind(network, image):
     assert small(image, out=out)[0] is out[0] and close(out[1], network(image)[1])
 
 
+def test_a_library_that_was_compiled_again_is_loaded_again(network, image):
+    import small_network
+    first = bayloom.load(bayloom.compile("small.onnx", effort="none"))
+    small_network.write("small.onnx", batch=2)
+    again = bayloom.load(bayloom.compile("small.onnx", effort="none"))
+    assert (first.inputs[0].shape, again.inputs[0].shape) == ((4, 24), (2, 24))
+    assert close(first(image)[0][:2], again(image[:2].copy())[0])
+
+
 def test_wrong_arrays_are_refused(network, image):
     small = bayloom.load(bayloom.compile("small.onnx", effort="none"))
     with pytest.raises(bayloom.InputError, match=r"takes 'image', float32\[4, 24\]; not float64"):

@@ -421,3 +421,42 @@ def test_learns_from_earlier_studies(tmp_path):
     assert any("vectors" in note for note in wider.learned_from)
     with pytest.raises(bayloom.InputError, match="no earlier search"):
         bayloom.Study({"other": [1, 2, 3]}, transfer=[database])
+
+
+def test_arguments_that_cannot_be_are_refused():
+    study = bayloom.Study({"x": [1, 2]})
+    assert study.ask(0) == []
+    for n in (-1, 1.5):
+        with pytest.raises(bayloom.InputError, match="n is a whole number from 0"):
+            study.ask(n)
+    for n_jobs in (0, 2.5):
+        with pytest.raises(bayloom.InputError, match="n_jobs is a whole number from 1"):
+            study.optimize(lambda trial: 1, n_jobs=n_jobs)
+    with pytest.raises(bayloom.InputError, match="NUL"):
+        bayloom.Study({"x": [1, 2]}, storage="a\0b.db")
+
+
+def test_reasons_may_be_no_unicode():
+    def objective(trial):
+        raise ValueError("cannot read caf\udce9")
+
+    study = bayloom.Study({"x": bayloom.Integer(0, 9)}, storage="names.db")
+    with pytest.warns(UserWarning, match="none of 3 trials"):
+        study.optimize(objective, n_trials=3)
+    assert [trial.reason for trial in study.trials] == ["ValueError: cannot read caf\\udce9"] * 3
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
+def test_choices_are_finite(value):
+    for choices in ([1.5, value], [value, "a"], bayloom.Categorical):
+        with pytest.raises(bayloom.InputError, match="is no value to choose"):
+            bayloom.Study({"x": choices([1, value]) if callable(choices) else choices})
+    with pytest.raises(bayloom.InputError, match="is no value to choose"):
+        bayloom.Ordinal([1, value])
+
+
+def test_ordinal_numbers_are_in_order():
+    with pytest.raises(bayloom.InputError, match="are in no order"):
+        bayloom.Ordinal([8, 2, 4])
+    assert bayloom.Study({"x": bayloom.Ordinal([8, 4, 2])}).count_feasible() == 3
+    assert "{c, a, b}" in bayloom.Study({"x": bayloom.Ordinal(["c", "a", "b"])}).space

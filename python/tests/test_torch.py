@@ -7,10 +7,11 @@ import warnings
 
 import pytest
 
-torch = pytest.importorskip("torch")
+torch = pytest.importorskip("torch", reason="scripts/setup --torch installs torch")
 pytest.importorskip("onnxscript")
 
 import bayloom.torch  # noqa: E402
+import bayloom.torch_network  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("bayloom_program")
 OPTIONS = {"threads": 1, "effort": "none"}
@@ -32,21 +33,24 @@ class Small(torch.nn.Module):
 
 @pytest.fixture
 def loaded(monkeypatch):
-    """The compiled networks that were loaded, with their numbers of calls."""
+    """The compiled networks that were loaded, with their numbers of calls after the check."""
     networks = []
-    load = bayloom.torch.load
+    load = bayloom.torch_network.load
 
     def recording(*arguments):
         network = load(*arguments)
-        networks.append(0)
+        networks.append(-1)
         place = len(networks) - 1
 
-        def call(*arrays):
-            networks[place] += 1
-            return network(*arrays)
-        return call
+        class Counting:
+            outputs = network.outputs
 
-    monkeypatch.setattr(bayloom.torch, "load", recording)
+            def __call__(self, *arrays):
+                networks[place] += 1
+                return network(*arrays)
+        return Counting()
+
+    monkeypatch.setattr(bayloom.torch_network, "load", recording)
     torch.compiler.reset()
     return networks
 
@@ -67,7 +71,8 @@ def test_computes_what_torch_does(loaded):
         wide = torch.randn(1, 3, 8, 16)  # another shape: another library
         assert close(compiled(wide), model(wide)) and loaded == [3, 1]
         model.head.bias += 1  # no longer the constant that was compiled
-        assert close(compiled(image), model(image)) and loaded == [3, 1]
+        with pytest.warns(UserWarning, match="not those that were compiled"):
+            assert close(compiled(image), model(image)) and loaded == [3, 1]
     assert compiled(image)[1].requires_grad
 
 
@@ -77,7 +82,7 @@ def test_leaves_to_torch_what_it_cannot_compile(loaded):
 
     x = torch.randn(4, 4)
     compiled = torch.compile(values, backend=bayloom.torch.backend)
-    with torch.no_grad(), pytest.warns(UserWarning, match="leaves a graph to torch"):
+    with torch.no_grad(), pytest.warns(UserWarning, match="ONNX has no operator for aten._linalg_svd"):
         assert close([compiled(x)], [values(x)])
     assert loaded == []
 
@@ -88,6 +93,73 @@ def test_leaves_training_to_torch(loaded):
     with pytest.warns(UserWarning, match="under torch.no_grad"):
         compiled(torch.randn(1, 3, 8, 8))[1].sum().backward()
     assert model.head.weight.grad is not None and loaded == []
+
+
+CHANGES = {
+    "in place": lambda weight: weight.mul_(2),
+    "by data": lambda weight: weight.data.mul_(2),
+    "by NumPy": lambda weight: weight.detach().numpy().__imul__(2),
+    "other memory": lambda weight: setattr(weight, "data", weight.data * 2),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_sees_changed_parameters(change, loaded):
+    model = torch.nn.Linear(4, 4).eval()
+    compiled = torch.compile(model, backend=bayloom.torch.backend, options=OPTIONS)
+    x = torch.randn(2, 4)
+    with torch.no_grad():
+        compiled(x)
+        CHANGES[change](model.weight)
+        with pytest.warns(UserWarning, match="leaves a call to torch"):
+            assert close([compiled(x)], [model(x)])
+    assert loaded == [1]
+
+
+def test_layers_of_one_class_have_their_own_parameters(loaded):
+    layers = [torch.nn.Linear(4, 4).eval() for _ in range(2)]
+    x = torch.randn(2, 4)
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for layer in layers:
+            compiled = torch.compile(layer, backend=bayloom.torch.backend, options=OPTIONS)
+            assert close([compiled(x)], [layer(x)])
+
+
+def test_says_how_to_compile_several_sizes(loaded):
+    compiled = torch.compile(lambda x: x * 2 + 1, backend=bayloom.torch.backend, options=OPTIONS)
+    with torch.no_grad():
+        compiled(torch.ones(2, 4))
+        with pytest.warns(UserWarning, match="dynamic=False.*mark_static"):
+            assert close([compiled(torch.ones(3, 4))], [torch.full((3, 4), 3.0)])
+
+
+def test_prints_nothing(loaded, capfd):
+    model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.GELU()).eval()
+    with torch.no_grad():
+        torch.compile(model, backend=bayloom.torch.backend, options=OPTIONS)(torch.ones(2, 4))
+    assert capfd.readouterr() == ("", "") and loaded == [1]
+
+
+def test_keeps_libraries_for_later_processes(loaded, monkeypatch, tmp_path):
+    monkeypatch.setenv("BAYLOOM_STORE", str(tmp_path / "store" / "programs.db"))
+    compiled_models = []
+    compile_model = bayloom.torch_network.compile_model
+    monkeypatch.setattr(bayloom.torch_network, "compile_model",
+                        lambda *given, **named: (compiled_models.append(given),
+                                                 compile_model(*given, **named))[1])
+    model = torch.nn.Linear(4, 4).eval()
+    x = torch.randn(2, 4)
+
+    def results():
+        torch.compiler.reset()  # what a process remembers
+        with torch.no_grad():
+            return torch.compile(model, backend=bayloom.torch.backend, options=OPTIONS)(x)
+
+    assert close([results(), results()], [model(x), model(x)])
+    assert len(compiled_models) == 1 and loaded == [1, 1]
+    model.weight.data[3, 3] += 1  # another network
+    assert close([results()], [model(x)]) and len(compiled_models) == 2
 
 
 def test_unknown_options_are_refused(loaded):

@@ -1,0 +1,116 @@
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a graph of torch computes, writes and shares."""
+
+from typing import Any, Callable, Optional, Sequence
+
+import torch
+from functorch.compile import make_boxed_func
+from torch._dynamo.backends.common import aot_autograd
+from torch._subclasses.fake_tensor import FakeTensor
+
+
+class LeftToTorch(Exception):
+    """Why a graph is left to torch, in words."""
+
+
+class FunctionalGraph:
+    """A graph as one without side effects, around which torch carries out what the original writes
+    to its inputs, and makes those results that are inputs or views of them.
+
+    `computed` are the other results, of which `network` is asked: the nodes of `graph` whose values
+    the network gives, from all inputs. A call is one of the original graph.
+
+    Raises LeftToTorch where that is not possible, or a network cannot give the same: for random
+    numbers, and for results that share memory with each other.
+    """
+
+    def __init__(self, source: torch.fx.GraphModule, inputs: Sequence[torch.Tensor]):
+        self.network: Callable[[Sequence[torch.Tensor]], list] = _not_compiled
+        self.graph: Optional[torch.fx.GraphModule] = None
+
+        def compiler(graph: torch.fx.GraphModule, _: Any) -> Callable:
+            self.graph = graph
+            self._metadata = torch._guards.TracingContext.get().fw_metadata
+            return make_boxed_func(self._run)
+
+        self._call = aot_autograd(fw_compiler=compiler, inference_compiler=compiler)(
+            source, list(inputs))
+        self._check(inputs)
+        infos = self._metadata.input_info
+        self.written = {i for i, info in enumerate(infos) if info.mutates_data}
+        self._results = next(n for n in self.graph.graph.nodes if n.op == "output").args[0]
+        memory = {_memory(node): node for node in self.placeholders}
+        nodes = list(dict.fromkeys(node for node in self._results if node is not None))
+        self.computed = [node for node in nodes if _memory(node) not in memory]
+        if len({_memory(node) for node in self.computed}) < len(self.computed):
+            raise LeftToTorch("some of its results share memory")
+        self._views = [node for node in nodes if _memory(node) in memory]
+        self._view_graph = self.part(self._views)
+        # Whether the network gives what the original returns, and that is all there is to do.
+        self.is_pure = (not self.written and self.computed == list(self._results)
+                        and len(self.computed) == len(self._metadata.output_info))
+
+    def __call__(self, *given: torch.Tensor) -> Any:
+        return self.network(given) if self.is_pure else self._call(*given)
+
+    @property
+    def placeholders(self) -> list:
+        return [node for node in self.graph.graph.nodes if node.op == "placeholder"]
+
+    def part(self, results: Sequence[torch.fx.Node]) -> torch.fx.GraphModule:
+        """The part of the graph that gives some results."""
+        graph = torch.fx.Graph()
+        copies: dict = {}
+        graph.graph_copy(self.graph.graph, copies)
+        graph.output(tuple(copies[node] for node in results))
+        graph.eliminate_dead_code()
+        return torch.fx.GraphModule(self.graph, graph)
+
+    def _run(self, *args: torch.Tensor) -> list:
+        values = dict(zip(self.computed, self.network(args)))
+        if self._views:
+            values.update(zip(self._views, self._view_graph(*args)))
+        return [values.get(node) for node in self._results]
+
+    def _check(self, inputs: Sequence[torch.Tensor]) -> None:
+        if any(info.mutates_metadata for info in self._metadata.input_info):
+            raise LeftToTorch("it changes the shape or the strides of an input")
+        # With inputs that share memory, of which some are written to, torch makes others of them.
+        places = [node.meta["val"] for node in self.placeholders]
+        if ([tuple(x.shape) for x in places] != [tuple(x.shape) for x in inputs]
+                or [x.dtype for x in places] != [x.dtype for x in inputs]):
+            raise LeftToTorch("inputs share memory and are written to")
+        for module in self.graph.modules():  # and branches and bodies inside it
+            for node in getattr(module, "graph", torch.fx.Graph()).nodes:
+                if _draws(node):
+                    raise LeftToTorch(f"it draws random numbers ({node.target})")
+        results = next(n for n in self.graph.graph.nodes if n.op == "output").args[0]
+        if not all(result is None or isinstance(result, torch.fx.Node)
+                   and type(result.meta.get("val")) is FakeTensor for result in results):
+            raise LeftToTorch("it returns something else than tensors")
+
+
+def _draws(node: torch.fx.Node) -> bool:
+    """Whether its results depend on random numbers."""
+    if torch.Tag.nondeterministic_seeded not in getattr(node.target, "tags", ()):
+        return False
+    arguments = node.target._schema.arguments
+    given = {**{a.name: a.default_value for a in arguments},
+             **dict(zip((a.name for a in arguments), node.args)), **node.kwargs}
+    return given.get("dropout_p") != 0  # attention draws for its dropout only
+
+
+def first_line(error: BaseException) -> str:
+    """What an exception says, with its type."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+
+
+def _memory(node: torch.fx.Node) -> int:
+    return node.meta["val"].untyped_storage()._cdata
+
+
+def _not_compiled(_: Sequence[torch.Tensor]) -> list:
+    raise AssertionError("called before it was compiled")
