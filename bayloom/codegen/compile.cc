@@ -7,6 +7,8 @@
 #include <llvm/Object/ObjectFile.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include <regex>
+
 #include "bayloom/codegen/gpu/gpu_image.h"
 #include "bayloom/codegen/gpu/ptx.h"
 #include "bayloom/codegen/internal/emit/module.h"
@@ -59,6 +61,30 @@ int64_t CodeBytes(const std::string& object) {
   return static_cast<int64_t>(bytes);
 }
 
+Result<KernelObject> CompileForCpu(const tensor::Program& program, const target::Target& target,
+                                   const std::string& symbol, KernelForm form) {
+  Result<Compilation> compilation = Begin(program, target, symbol, form);
+  if (!compilation) return compilation.error();
+  Result<std::string> object = EmitMachineCode(*compilation->module, *compilation->machine,
+                                               llvm::CodeGenFileType::ObjectFile);
+  if (!object) return object.error();
+  KernelObject kernel;
+  kernel.symbol = symbol;
+  kernel.steps = std::move(compilation->steps);
+  kernel.object = *std::move(object);
+  kernel.shared_workspace_bytes = compilation->memory.shared_bytes;
+  kernel.worker_workspace_bytes = compilation->memory.worker_bytes;
+  kernel.code_bytes = CodeBytes(kernel.object);
+  return kernel;
+}
+
+/// The same processor as if it had no tile registers.
+target::Target WithoutTileRegisters(target::Target target) {
+  static const std::regex kTileFeature(R"(\+(amx-))");
+  target.features = std::regex_replace(target.features, kTileFeature, "-$1");
+  return target;
+}
+
 }  // namespace
 
 Result<KernelObject> CompileProgram(const tensor::Program& program, const target::Target& target,
@@ -66,17 +92,12 @@ Result<KernelObject> CompileProgram(const tensor::Program& program, const target
   if (target.kind() == target::TargetKind::kNvidiaGpu) {
     return CompileForGpu(program, target::LimitsOf(target), symbol);
   }
-  Result<Compilation> compilation = Begin(program, target, symbol, form);
-  if (!compilation) return compilation.error();
-  KernelObject kernel;
-  kernel.symbol = symbol;
-  kernel.steps = std::move(compilation->steps);
-  kernel.object = EmitMachineCode(*compilation->module, *compilation->machine,
-                                  llvm::CodeGenFileType::ObjectFile);
-  kernel.shared_workspace_bytes = compilation->memory.shared_bytes;
-  kernel.worker_workspace_bytes = compilation->memory.worker_bytes;
-  kernel.code_bytes = CodeBytes(kernel.object);
-  return kernel;
+  Result<KernelObject> kernel = CompileForCpu(program, target, symbol, form);
+  if (kernel) return kernel;
+  // LLVM cannot allocate tile registers in some loops; other instructions compute the same.
+  const target::Target without = WithoutTileRegisters(target);
+  if (without.features == target.features) return kernel;
+  return CompileForCpu(program, without, symbol, form);
 }
 
 Result<std::string> EmitLlvmIr(const tensor::Program& program, const target::Target& target,

@@ -7,7 +7,11 @@
 #include <llvm/CodeGen/MachineModuleInfo.h>
 #include <llvm/CodeGen/Passes.h>
 #include <llvm/CodeGen/TargetPassConfig.h>
+#include <llvm/IR/DiagnosticInfo.h>
+#include <llvm/IR/DiagnosticPrinter.h>
+#include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Module.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
@@ -16,6 +20,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
 
 namespace bayloom::codegen {
 
@@ -68,11 +74,35 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine, const target::
   }
 }
 
+namespace {
+
+/// Keeps LLVM's first error, on which it would end the process.
+class FirstError final : public llvm::DiagnosticHandler {
+ public:
+  explicit FirstError(std::optional<std::string>& problem) : problem_(problem) {}
+
+  bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
+    if (info.getSeverity() == llvm::DS_Error && !problem_) {
+      llvm::raw_string_ostream text(problem_.emplace());
+      llvm::DiagnosticPrinterRawOStream printer(text);
+      info.print(printer);
+    }
+    return true;
+  }
+
+ private:
+  std::optional<std::string>& problem_;
+};
+
+}  // namespace
+
 /// As TargetMachine::addPassesToEmitFile sets them up, less the instruction schedulers: they take
 /// time quadratic in the length of unrolled code and measured no gain over the order in which the
 /// code was emitted.
-std::string EmitMachineCode(llvm::Module& module, llvm::TargetMachine& machine,
-                            llvm::CodeGenFileType type) {
+Result<std::string> EmitMachineCode(llvm::Module& module, llvm::TargetMachine& machine,
+                                    llvm::CodeGenFileType type) {
+  std::optional<std::string> problem;
+  module.getContext().setDiagnosticHandler(std::make_unique<FirstError>(problem));
   auto& llvm_machine = static_cast<llvm::LLVMTargetMachine&>(machine);
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
@@ -89,6 +119,8 @@ std::string EmitMachineCode(llvm::Module& module, llvm::TargetMachine& machine,
   llvm_machine.addAsmPrinter(passes, stream, nullptr, type, info->getMMI().getContext());
   passes.add(llvm::createFreeMachineFunctionPass());
   passes.run(module);
+  module.getContext().setDiagnosticHandler(std::make_unique<llvm::DiagnosticHandler>());
+  if (problem) return Error{"LLVM: " + *problem};
   return std::string(bytes.begin(), bytes.end());
 }
 

@@ -23,8 +23,9 @@ Result<llvm::TargetMachine*> TargetMachineFor(const target::Target& target);
 /// Runs the passes over a module that code generation is preceded by.
 void Optimize(llvm::Module& module, llvm::TargetMachine& machine, const target::Target& target);
 
-/// Machine code for the module, as an object file or as assembly. The module is used up.
-std::string EmitMachineCode(llvm::Module& module, llvm::TargetMachine& machine,
+/// Machine code for the module, as an object file or as assembly. The module is used up. Fails with
+/// what LLVM says where it finds no code, such as that registers do not suffice.
+Result<std::string> EmitMachineCode(llvm::Module& module, llvm::TargetMachine& machine,
                             llvm::CodeGenFileType type);
 
 }  // namespace bayloom::codegen

@@ -171,7 +171,10 @@ Result<KernelObject> CompileBody(const std::function<void(llvm::Function&)>& emi
   Optimize(module, **machine, target);
   KernelObject kernel;
   kernel.symbol = symbol;
-  kernel.object = EmitMachineCode(module, **machine, llvm::CodeGenFileType::ObjectFile);
+  Result<std::string> object =
+      EmitMachineCode(module, **machine, llvm::CodeGenFileType::ObjectFile);
+  if (!object) return object.error();
+  kernel.object = *std::move(object);
   return kernel;
 }
 

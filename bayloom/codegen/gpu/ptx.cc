@@ -58,7 +58,9 @@ Result<GpuProgram> CompileToPtx(const tensor::Program& program, const target::Gp
     if (!launch) return launch.error();
     compiled.launches.push_back(*std::move(launch));
   }
-  compiled.ptx = EmitMachineCode(module, **target, llvm::CodeGenFileType::AssemblyFile);
+  Result<std::string> ptx = EmitMachineCode(module, **target, llvm::CodeGenFileType::AssemblyFile);
+  if (!ptx) return ptx.error();
+  compiled.ptx = *std::move(ptx);
   return compiled;
 }
 

@@ -31,9 +31,9 @@ Result<StandInObjects::Kernel> CompileKernel(const tensor::Program& program, con
   Result<GpuLaunch> launch = EmitKernel(module, program, plan, number, machine, symbol);
   if (!launch) return launch.error();
   Optimize(module, **target, host);
-  return StandInObjects::Kernel{
-      *launch, plan.kernels[number].scratch_bytes,
-      EmitMachineCode(module, **target, llvm::CodeGenFileType::ObjectFile)};
+  Result<std::string> object = EmitMachineCode(module, **target, llvm::CodeGenFileType::ObjectFile);
+  if (!object) return object.error();
+  return StandInObjects::Kernel{*launch, plan.kernels[number].scratch_bytes, *std::move(object)};
 }
 
 /// With all slots of a ring.
