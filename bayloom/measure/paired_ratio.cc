@@ -13,10 +13,13 @@ namespace bayloom::measure {
 namespace {
 
 constexpr double kTail = 0.025;
+constexpr int kManyRounds = 500;
 
 /// How many of n ratios, counted from either end, lie outside of the interval: the most for which a
 /// fair coin shows so few heads in n throws with a probability of at most kTail.
 int RatiosOutside(int n) {
+  // Of many throws the number of heads is normal, and the powers below would be too small.
+  if (n > kManyRounds) return static_cast<int>(n / 2.0 - 0.98 * std::sqrt(n));
   double probability = std::pow(0.5, n);
   double below = probability;
   int outside = 0;

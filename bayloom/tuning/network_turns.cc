@@ -27,7 +27,7 @@ namespace {
 constexpr int kRounds = 24, kMinRounds = 3, kRecordedRounds = 5;
 /// What of the time goes into rounds; the rest compares the two networks.
 constexpr double kShareOfRounds = 0.65;
-constexpr int kLeastPairs = 8, kMaxRepeats = 50;
+constexpr int kLeastPairs = 8, kMostPairs = 100, kMaxRepeats = 50;
 /// Runs of the default programs, as many of them as take this part of the time.
 constexpr int kDefaultRuns = 3;
 constexpr double kShareOfDefaults = 0.5;
@@ -228,7 +228,8 @@ bool NetworkTurns::RunPairs(TurnRunner& runner, double until) {
     for (int repeat = 0; repeat < repeats_; ++repeat) runner.Run(nullptr);
     return (runner.Now() - start) / repeats_;
   };
-  while (std::ssize(tuned_seconds_) < kLeastPairs || options_.budget.clock() < until) {
+  const auto pairs = [&] { return std::ssize(tuned_seconds_); };
+  while (pairs() < kLeastPairs || (pairs() < kMostPairs && options_.budget.clock() < until)) {
     // Which comes first changes, so that a steady drift affects both alike.
     const bool chosen_first = tuned_seconds_.size() % 2 == 0;
     const double first = time(chosen_first), second = time(!chosen_first);

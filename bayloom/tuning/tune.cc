@@ -254,9 +254,9 @@ trial::StopReason Tuning::Run(const TuningObserver& observer) {
   if (!is_over || options_.repeat.candidates == 0) return reason;
   trial::Budget budget = options_.budget;
   const bool is_timed = !std::isinf(budget.seconds);
-  const double planned =
-      is_timed ? ReservedSeconds(options_)
-               : std::max(kMinRepeatSeconds, options_.repeat_share * session_->Status().seconds);
+  const double wanted =
+      std::max(kMinRepeatSeconds, options_.repeat_share * session_->Status().seconds);
+  const double planned = is_timed ? std::min(wanted, ReservedSeconds(options_)) : wanted;
   budget.seconds = is_timed ? planned : kPatience * planned;
   const trial::StopReason end =
       load_ ? RepeatInNetwork(budget, planned, observer) : RepeatAlone(budget, planned, observer);

@@ -40,6 +40,16 @@ TEST(PairedRatio, TheIntervalLeavesOutWhatTheSignTestDoes) {
   EXPECT_DOUBLE_EQ(ratio.high, 15);
 }
 
+TEST(PairedRatio, ManyRoundsNarrowTheInterval) {
+  for (const int rounds : {499, 501, 100'000}) {
+    std::vector<double> first, second(rounds, 1);
+    for (int i = 0; i < rounds; ++i) first.push_back(1 + i / static_cast<double>(rounds));
+    const PairedRatio ratio = RatioInTurns(first, second);
+    EXPECT_NEAR(ratio.ratio - ratio.low, 0.98 / std::sqrt(rounds), 0.003) << rounds;
+    EXPECT_NEAR(ratio.high - ratio.ratio, 0.98 / std::sqrt(rounds), 0.003) << rounds;
+  }
+}
+
 TEST(PairedRatio, TheIntervalHoldsTheTruthAsOftenAsItSays) {
   base::RandomStream random(1);
   int missed = 0;

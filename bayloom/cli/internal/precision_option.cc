@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "bayloom/cli/internal/help.h"
@@ -89,9 +90,14 @@ graph::TaskGraph PrecisionOption::TasksOf(graph::Graph graph) const {
   graph::Simplify(graph);
   graph::Precision precision;
   if (IsReduced()) {
-    used_->push_back(Decide(graph));
-    Say("{}\n", tuning::Describe(used_->back()));
-    precision = used_->back().choice.precision();
+    // A network that is loaded again is in the precision that was decided and said before.
+    auto used = std::ranges::find(*used_, tuning::NetworkHash(graph),
+                                  &tuning::NetworkPrecision::network);
+    if (used == used_->end()) {
+      used = used_->insert(used, Decide(graph));
+      Say("{}\n", tuning::Describe(*used));
+    }
+    precision = used->choice.precision();
   }
   graph::LowerPrecision(graph, precision);
   graph::ArrangeMemory(graph);
