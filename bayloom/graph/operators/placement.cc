@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "bayloom/graph/internal/operators/apply.h"
 
@@ -66,6 +67,48 @@ BlockSums ReadBlockSums(OperatorContext& context, const tensor::Tensor& x) {
   return b;
 }
 
+/// Which elements of which blocks an element of the image adds up, along one axis. Where strides
+/// skip elements, only every `period`-th element k of a block can lie there.
+class OverlapAlongAxis {
+ public:
+  OverlapAlongAxis(const BlockSums& b, size_t d)
+      : block_(b.block[d]),
+        stride_(b.strides[d]),
+        dilation_(b.dilations[d]),
+        pad_(b.pads[d]),
+        count_(b.counts[d]),
+        common_(std::gcd(stride_, dilation_)),
+        period_(stride_ / common_) {
+    while (inverse_ < period_ && inverse_ * (dilation_ / common_) % period_ != 1) ++inverse_;
+  }
+
+  /// How many elements of blocks may lie at one place of the image.
+  int64_t terms() const { return (block_ + period_ - 1) / period_; }
+
+  /// The term's element and block for a place, and whether there is one.
+  struct Term {
+    Expr element, number, exists;
+  };
+  Term At(const Expr& place, const Expr& term) const {
+    const Expr at = place + Expr(pad_), step(stride_);
+    const Expr first =
+        tensor::FloorMod(tensor::FloorDiv(at, Expr(common_)) * Expr(inverse_), Expr(period_));
+    const Expr start = dilation_ == 1 ? at : at - first * Expr(dilation_);
+    Term t{first + term * Expr(period_),
+           tensor::FloorDiv(start, step) - term * Expr(dilation_ / common_),
+           tensor::BoolLiteral(true)};
+    if (common_ > 1) t.exists = tensor::Equal(tensor::FloorMod(at, Expr(common_)), 0);
+    if (block_ % period_ != 0) t.exists = t.exists && t.element < Expr(block_);
+    t.exists = t.exists && Expr(0) <= t.number && t.number < Expr(count_);
+    return t;
+  }
+
+ private:
+  int64_t block_, stride_, dilation_, pad_, count_;
+  int64_t common_, period_;
+  int64_t inverse_ = 1;  ///< of dilation / common, modulo the period
+};
+
 void Col2Im(OperatorContext& context) {
   const tensor::Tensor x = context.Input(0);
   const BlockSums b = ReadBlockSums(context, x);
@@ -77,26 +120,25 @@ void Col2Im(OperatorContext& context) {
   const tensor::Tensor blocks = context.builder().View(x, columns);
   std::vector<int64_t> shape = {x.shape()[0], channels};
   shape.insert(shape.end(), b.image.begin(), b.image.end());
+  std::vector<OverlapAlongAxis> overlaps;
   std::vector<GraphBuilder::Axis> over;
-  for (size_t d = 0; d < axes; ++d) over.push_back({fmt::format("k{}", d), b.block[d]});
+  for (size_t d = 0; d < axes; ++d) {
+    overlaps.emplace_back(b, d);
+    over.push_back({fmt::format("k{}", d), overlaps[d].terms()});
+  }
   context.SetOutput(
       0, context.builder().Reduce(
              "col2im", shape, over, tensor::Reduction::kSum, [&](const Exprs& s, const Exprs& r) {
                Exprs place = {s[0], s[1]}, numbers;
-               Expr inside = tensor::BoolLiteral(true);
+               Expr exists = tensor::BoolLiteral(true);
                for (size_t d = 0; d < axes; ++d) {
-                 const Expr start = s[2 + d] + Expr(b.pads[d]) - r[d] * Expr(b.dilations[d]);
-                 const Expr step(b.strides[d]);
-                 const Expr number = tensor::FloorDiv(start, step);
-                 inside = inside && Expr(0) <= start &&
-                          tensor::Equal(tensor::FloorMod(start, step), 0) &&
-                          number < Expr(b.counts[d]);
-                 numbers.push_back(number);
-                 place.push_back(r[d]);
+                 const OverlapAlongAxis::Term term = overlaps[d].At(s[2 + d], r[d]);
+                 exists = exists && term.exists;
+                 place.push_back(term.element);
+                 numbers.push_back(term.number);
                }
                place.insert(place.end(), numbers.begin(), numbers.end());
-               const Expr zero = tensor::Literal(0, x.dtype());
-               return tensor::Select(inside, blocks.At(place), zero);
+               return tensor::Select(exists, blocks.At(place), tensor::Literal(0, x.dtype()));
              }));
 }
 
