@@ -205,12 +205,12 @@ TEST(Col2Im, AddsBlocksOfAllStridesAndDilations) {
 /// An image of many elements in blocks that overlap twice: two terms an element.
 TEST(Col2Im, AddsUpNoMoreThanWhatOverlaps) {
   constexpr int64_t kBlock = 64, kStride = 32, kCount = 9;
-  const Graph graph =
-      ImportText(fmt::format("g (float[1, {}, {}] x) => (float[1, 1, 320] y) {{\n"
-                             "  image = Constant <value = int64[1] {{320}}> ()\n"
-                             "  block = Constant <value = int64[1] {{{}}}> ()\n"
-                             "  y = Col2Im <strides = [{}]> (x, image, block)\n}}",
-                             kBlock, kCount, kBlock, kStride));
+  const Graph graph = ImportText(fmt::format("g (float[1, {}, {}] x) => (float[1, 1, 320] y) {{\n"
+                                             "  image = Constant <value = int64[1] {{320}}> ()\n"
+                                             "  block = Constant <value = int64[1] {{{}}}> ()\n"
+                                             "  y = Col2Im <strides = [{}]> (x, image, block)\n}}",
+                                             kBlock, kCount, kBlock, kStride),
+                                 18);
   int64_t terms = 1;
   for (const Node& node : graph.nodes) {
     for (const tensor::Iter& iter : node.stage.iters) {
