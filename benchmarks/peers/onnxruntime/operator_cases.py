@@ -154,7 +154,6 @@ def normalizations(batch):
     yield Case("RMSNormalization", [rows, Constant(floats(768))], opset=23)
     yield Case("LRN", [image], {"size": 5})
     yield Case("MeanVarianceNormalization", [image])
-    yield Case("Dropout", [image])
 
 
 def windows(batch):
