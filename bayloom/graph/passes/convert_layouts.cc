@@ -9,6 +9,7 @@
 
 #include "bayloom/graph/internal/evaluate.h"
 #include "bayloom/graph/internal/passes/rewriting.h"
+#include "bayloom/graph/internal/passes/sampled_channels.h"
 #include "bayloom/graph/passes/passes.h"
 
 namespace bayloom::graph {
@@ -124,40 +125,6 @@ int AxisOfLastIter(const Node& node, const tensor::Expr& load) {
   return -1;
 }
 
-bool ReadsSomething(const tensor::Expr& index) { return !LoadsOf(index).empty(); }
-
-/// Which axis of a load the iterator alone runs along, where the load's place along others is known
-/// at run time only and does not depend on the iterator; -1: none.
-int AxisBesidePlaces(const tensor::Expr& load, int iter) {
-  int axis = -1;
-  bool has_places = false;
-  for (size_t d = 0; d < load->operands.size(); ++d) {
-    const tensor::Expr& index = load->operands[d];
-    has_places = has_places || ReadsSomething(index);
-    if (!MentionsIter(index, iter)) continue;
-    if (index->op != tensor::ExprOp::kIter) return -1;
-    axis = static_cast<int>(d);
-  }
-  return has_places ? axis : -1;
-}
-
-/// The channels of a node that interpolates in images at places that are the same for all channels:
-/// an axis of its output; -1: it does not. Side by side, they are read and weighted together.
-int SampledChannels(const Node& node) {
-  constexpr int64_t kMinChannels = 8;
-  constexpr size_t kMinElements = 4;  ///< of an image that a result is interpolated from
-  if (node.kind != NodeKind::kMap && node.kind != NodeKind::kReduce) return -1;
-  for (size_t i = 1; i < ShapeOf(node).size(); ++i) {
-    if (node.stage.iters[i].extent < kMinChannels) continue;
-    size_t elements = 0;
-    for (const tensor::Expr& load : LoadsOf(node.stage.value)) {
-      if (AxisBesidePlaces(load, static_cast<int>(i)) >= 0) ++elements;
-    }
-    if (elements >= kMinElements) return static_cast<int>(i);
-  }
-  return -1;
-}
-
 /// The order of a view's axes when its source is stored in `order`; nullopt if the view is no
 /// mere renaming of axes then. Works in both directions.
 std::optional<Order> OrderThroughView(const std::vector<int64_t>& from, const Order& order,
@@ -238,7 +205,7 @@ class LayoutConverter {
     for (const tensor::Expr& load : LoadsOf(node.stage.value)) {
       if (!IsComputed(load->index) || load->operands.empty()) continue;
       Demand& demand = demands_[load->index];
-      const int sampled = channels < 0 ? -1 : AxisBesidePlaces(load, channels);
+      const int sampled = channels < 0 ? -1 : ChannelAxisOf(load, channels);
       if (sampled >= 0) demand.exact = WithLast(Identity(load->operands.size()), sampled);
       if (node.kind == NodeKind::kWindow) demand.exact = WindowDataOrder(load, window);
       if (node.kind == NodeKind::kMatmul) demand.last = AxisOfLastIter(node, load);
@@ -297,7 +264,7 @@ class LayoutConverter {
       if (!computed) order = MatmulConstantOrder(node, load);
       if (last >= 0 && order.back() != last) order = WithLast(Identity(rank), last);
     } else if (const int channels = SampledChannels(node); channels >= 0) {
-      const int sampled = AxisBesidePlaces(load, channels);
+      const int sampled = ChannelAxisOf(load, channels);
       if (sampled >= 0) order = WithLast(Identity(rank), sampled);
     }
     const ValueId value = computed ? InOrder(load->index, order) : Permuted(load->index, order);
