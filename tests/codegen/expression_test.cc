@@ -225,6 +225,21 @@ TEST(ExpressionTest, FloatFunctionsAreAccurate) {
   EXPECT_LT(WorstError(
                 tensor::ExprOp::kTanh, [](double x) { return std::tanh(x); }, -10, 10),
             6);
+  EXPECT_LT(WorstError(
+                tensor::ExprOp::kSin, [](double x) { return std::sin(x); }, -2e6, 2e6),
+            2);
+  EXPECT_LT(WorstError(
+                tensor::ExprOp::kCos, [](double x) { return std::cos(x); }, -2e6, 2e6),
+            2);
+  EXPECT_LT(WorstError(
+                tensor::ExprOp::kAsin, [](double x) { return std::asin(x); }, -1.1, 1.1),
+            3);
+  EXPECT_LT(WorstError(
+                tensor::ExprOp::kAcos, [](double x) { return std::acos(x); }, -1.1, 1.1),
+            3);
+  EXPECT_LT(WorstError(
+                tensor::ExprOp::kAtan, [](double x) { return std::atan(x); }, -9, 9),
+            3);
 }
 
 }  // namespace

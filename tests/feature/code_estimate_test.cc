@@ -150,6 +150,30 @@ TEST(CodeEstimateTest, BuffersLieInMemoryAsTheyAreHeld) {
   EXPECT_LT(CodeEstimateOf(ReadAcross(true)), 0.3 * CodeEstimateOf(ReadAcross(false)));
 }
 
+/// A row times bytes, more of them than the caches nearby hold.
+TEST(CodeEstimateTest, BytesStayBytesInAnotherOrder) {
+  constexpr int64_t kRows = 4096, kColumns = 4096;
+  const auto product = [](bool reordered) {
+    tensor::WorkloadBuilder b("product");
+    const tensor::Tensor x = b.Input("x", {kRows});
+    const tensor::Tensor w = b.Constant("w", {kRows, kColumns}, tensor::DType::kUInt8);
+    tensor::Program program = tensor::Lower(b.Build(
+        {b.Reduce("sum", {kColumns}, {{"k", kRows}}, tensor::Reduction::kSum, [&](auto s, auto r) {
+          return x(r[0]) * tensor::Cast(tensor::DType::kFloat32, w(r[0], s[0]));
+        })}));
+    const std::vector<tensor::LoopId> parts = *tensor::Split(
+        program, LoopsOf(program, "sum")[0], std::vector<int64_t>{kColumns / 64, 64});
+    const tensor::LoopId k = LoopsOf(program, "sum").back();
+    EXPECT_TRUE(tensor::Reorder(program, std::vector{parts[0], k, parts[1]}));
+    EXPECT_TRUE(tensor::Vectorize(program, parts[1]));
+    if (reordered) {
+      EXPECT_TRUE(tensor::RewriteLayout(program, w.id()));
+    }
+    return CodeEstimateOf(program);
+  };
+  EXPECT_LE(product(true), product(false));
+}
+
 /// z[i, j] += x[i, k] y[k, j] with all rows inside of k, or around it: generated code puts k inside
 /// of a tile of rows in both.
 TEST(CodeEstimateTest, RowsThatAreInRegistersAreNotLoadedAgain) {

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -8,6 +9,7 @@
 
 #include "tests/graph/one_operator.h"
 #include "tests/graph/pass_checks.h"
+#include "tests/graph/text_models.h"
 
 namespace bayloom::graph {
 namespace {
@@ -162,6 +164,60 @@ TEST(Col2Im, CountsHowManyBlocksCoverAnElement) {
                            .opset = 18,
                            .constants = {1, 2}})[0],
               {1, 2, 2, 1, 2, 4, 4, 2, 1, 2, 2, 1});
+}
+
+/// Every element of every block added where it belongs, along one axis.
+std::vector<double> OverlapAdd(const std::vector<double>& blocks, int64_t image, int64_t block,
+                               int64_t stride, int64_t dilation, int64_t pad) {
+  std::vector<double> sums(image);
+  const int64_t count = std::ssize(blocks) / block;
+  for (int64_t k = 0; k < block; ++k) {
+    for (int64_t number = 0; number < count; ++number) {
+      const int64_t at = number * stride + k * dilation - pad;
+      if (at >= 0 && at < image) sums[at] += blocks[k * count + number];
+    }
+  }
+  return sums;
+}
+
+TEST(Col2Im, AddsBlocksOfAllStridesAndDilations) {
+  constexpr int64_t kImage = 23, kBlock = 5, kPad = 1;
+  for (int64_t stride = 1; stride <= 6; ++stride) {
+    for (int64_t dilation = 1; dilation <= 4; ++dilation) {
+      const int64_t count = (kImage + kPad - (kBlock - 1) * dilation - 1) / stride + 1;
+      std::vector<double> blocks(kBlock * count);
+      for (size_t i = 0; i < blocks.size(); ++i) blocks[i] = static_cast<double>(i % 7 + 1);
+      SCOPED_TRACE(fmt::format("stride {}, dilation {}", stride, dilation));
+      ExpectClose(RunOperator({.op = "Col2Im",
+                               .inputs = {Floats({1, kBlock, count}, blocks),
+                                          Integers(DType::kInt64, {1}, {kImage}),
+                                          Integers(DType::kInt64, {1}, {kBlock})},
+                               .attributes = {{"strides", std::vector<int64_t>{stride}},
+                                              {"dilations", std::vector<int64_t>{dilation}},
+                                              {"pads", std::vector<int64_t>{kPad, 0}}},
+                               .opset = 18,
+                               .constants = {1, 2}})[0],
+                  OverlapAdd(blocks, kImage, kBlock, stride, dilation, kPad));
+    }
+  }
+}
+
+/// An image of many elements in blocks that overlap twice: two terms an element.
+TEST(Col2Im, AddsUpNoMoreThanWhatOverlaps) {
+  constexpr int64_t kBlock = 64, kStride = 32, kCount = 9;
+  const Graph graph = ImportText(fmt::format("g (float[1, {}, {}] x) => (float[1, 1, 320] y) {{\n"
+                                             "  image = Constant <value = int64[1] {{320}}> ()\n"
+                                             "  block = Constant <value = int64[1] {{{}}}> ()\n"
+                                             "  y = Col2Im <strides = [{}]> (x, image, block)\n}}",
+                                             kBlock, kCount, kBlock, kStride),
+                                 18);
+  int64_t terms = 1;
+  for (const Node& node : graph.nodes) {
+    for (const tensor::Iter& iter : node.stage.iters) {
+      if (iter.kind == tensor::IterKind::kReduction) terms *= iter.extent;
+    }
+  }
+  EXPECT_EQ(terms, kBlock / kStride);
 }
 
 TEST(MaxUnpool, PutsElementsBack) {

@@ -136,5 +136,17 @@ TEST(DynamicQuantizeLstm, ComputesWhatIntegersCompute) {
   }
 }
 
+TEST(DynamicQuantizeLstm, ItsWeightsStayBytes) {
+  Graph graph = ImportText(QuantizedLstm(/*per_column=*/true).Text());
+  Optimize(graph);
+  for (const Node& node : graph.nodes) {
+    for (ValueId operand : OperandsOf(node)) {
+      const Value& value = graph.values[operand];
+      const bool is_matrix = value.constant && value.ElementCount() >= kLstmHidden * kLstmColumns;
+      EXPECT_FALSE(is_matrix && tensor::IsFloat(value.dtype)) << value.name;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace bayloom::graph

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bayloom/graph/passes/passes.h"
 #include "tests/graph/one_operator.h"
 #include "tests/graph/pass_checks.h"
+#include "tests/graph/text_models.h"
 
 namespace bayloom::graph {
 namespace {
@@ -60,6 +62,25 @@ TEST(GridSample, TakesAnyNumber) {
       Sampled(LinearImage(), {far, -far, nan, 0, 0, nan, -far, far}, mode, padding);
     }
   }
+}
+
+/// A position is computed once for all channels, which lie side by side.
+TEST(GridSample, HasChannelsLast) {
+  constexpr int64_t kChannels = 16;
+  Graph graph = ImportText(
+      "g (float[1, 16, 9, 10] x, float[1, 11, 12, 2] grid) => (float[1, 16, 11, 12] y) {\n"
+      "  y = GridSample (x, grid)\n}",
+      16);
+  Optimize(graph);
+  int samples = 0;
+  for (const Node& node : graph.nodes) {
+    const Value& output = graph.values[node.output()];
+    const bool moves = node.IsAlias() || node.stage.value->op == tensor::ExprOp::kLoad;
+    if (moves || output.ElementCount() != kChannels * 11 * 12) continue;
+    ++samples;
+    EXPECT_EQ(output.shape.back(), kChannels);
+  }
+  EXPECT_EQ(samples, 1);
 }
 
 TEST(AffineGrid, TheIdentitySamplesTheImage) {

@@ -15,8 +15,6 @@
 namespace bayloom::feature {
 namespace {
 
-constexpr double kElementBytes = 4;
-
 /// Bytes that a block touches while the loops around it are taken in, innermost first.
 class LineCounter {
  public:
@@ -60,7 +58,7 @@ class LineCounter {
 
  private:
   double OfElements(const tensor::Access& access) const {
-    double touched = kElementBytes;
+    double touched = tensor::ByteSize(program_.buffers[access.buffer].dtype);
     for (const std::optional<tensor::Affine>& index : access.indices) {
       if (index) touched *= static_cast<double>(ExtentOf(*index));
     }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "bayloom/graph/internal/operators/phases.h"
 #include "bayloom/graph/internal/operators/windows.h"
 
 namespace bayloom::graph {
@@ -232,26 +233,18 @@ tensor::Tensor TransposedByZeros(OperatorContext& context, const tensor::Tensor&
   return context.builder().View(conv, ShapeOf({x.shape()[0], groups * out}, w.counts));
 }
 
-/// A transposed convolution without dilation, by phases. Before `low` elements are cut off, output
-/// position stride * q + phase of an axis takes the kernel's elements phase + stride * t at the
-/// input's positions q - t. So each phase is a convolution of stride 1 with `taps` taps, and all of
-/// them are one with so many times the output channels, in the order [group, phases..., channel].
-struct PhasedWindows {
-  std::vector<int64_t> phases, taps;
-  std::vector<int64_t> first, counts;  ///< of q
-  std::vector<int64_t> cut;  ///< positions before the output's first, of those from `first`
+/// A transposed convolution without dilation, by phases (phases.h): output position stride * q +
+/// phase takes the kernel's elements phase + stride * t at the input's positions q - t. So each
+/// phase is a convolution of stride 1 with `taps` taps, and all of them are one with so many times
+/// the output channels, in the order [group, phases..., channel].
+struct PhasedWindows : Phases {
+  std::vector<int64_t> taps;
 
-  explicit PhasedWindows(const TransposedWindows& w) : phases(w.strides) {
+  explicit PhasedWindows(const TransposedWindows& w) : Phases(w.strides, w.low, w.counts) {
     for (size_t d = 0; d < w.kernel.size(); ++d) {
-      const int64_t stride = w.strides[d], last = (w.low[d] + w.counts[d] - 1) / stride;
-      taps.push_back((w.kernel[d] + stride - 1) / stride);
-      first.push_back(w.low[d] / stride);
-      counts.push_back(last - first[d] + 1);
-      cut.push_back(w.low[d] - first[d] * stride);
+      taps.push_back((w.kernel[d] + w.strides[d] - 1) / w.strides[d]);
     }
   }
-
-  size_t rank() const { return phases.size(); }
 };
 
 /// The input as far as windows of `taps` read it, zeros around it.
@@ -270,7 +263,7 @@ tensor::Tensor PhasedWeights(OperatorContext& context, const tensor::Tensor& wei
                              const PhasedWindows& p, int64_t groups) {
   const int64_t in = weights.shape()[0] / groups, out = weights.shape()[1];
   const size_t rank = p.rank();
-  std::vector<int64_t> shape = ShapeOf({groups}, p.phases);
+  std::vector<int64_t> shape = ShapeOf({groups}, p.strides);
   shape.insert(shape.end(), {out, in});
   shape = ShapeOf(shape, p.taps);
   const tensor::Tensor all =
@@ -279,47 +272,25 @@ tensor::Tensor PhasedWeights(OperatorContext& context, const tensor::Tensor& wei
         Exprs index = {s[0] * tensor::Expr(in) + s[rank + 2], s[rank + 1]};
         for (size_t d = 0; d < rank; ++d) {
           const tensor::Expr tap = tensor::Expr(p.taps[d] - 1) - s[rank + 3 + d];
-          index.push_back(s[d + 1] + tap * tensor::Expr(p.phases[d]));
-          if (weights.shape()[d + 2] % p.phases[d] != 0) {
+          index.push_back(s[d + 1] + tap * tensor::Expr(p.strides[d]));
+          if (weights.shape()[d + 2] % p.strides[d] != 0) {
             inside = inside && index.back() < tensor::Expr(weights.shape()[d + 2]);
           }
         }
         return tensor::Select(inside, weights.At(index), tensor::Literal(0, weights.dtype()));
       });
-  const int64_t channels = CheckedElementCount(ShapeOf({groups, out}, p.phases));
+  const int64_t channels = CheckedElementCount(ShapeOf({groups, out}, p.strides));
   return context.builder().View(all, ShapeOf({channels, in}, p.taps));
 }
 
 /// One element per output channel of PhasedWeights.
 tensor::Tensor PhasedBias(OperatorContext& context, const tensor::Tensor& bias,
                           const PhasedWindows& p, int64_t groups, int64_t out) {
-  const int64_t phases = CheckedElementCount(p.phases);
+  const int64_t phases = CheckedElementCount(p.strides);
   const tensor::Tensor tiled =
       context.builder().Map("convtranspose.bias", {groups, phases, out},
                             [&](const Exprs& s) { return bias(s[0] * tensor::Expr(out) + s[2]); });
   return context.builder().View(tiled, {groups * phases * out});
-}
-
-/// [batch, groups * phases * out, counts...] with the phases side by side where they belong.
-tensor::Tensor Interleaved(OperatorContext& context, const tensor::Tensor& y,
-                           const PhasedWindows& p, const TransposedWindows& w, int64_t groups,
-                           int64_t out) {
-  const int64_t batch = y.shape()[0];
-  const int rank = static_cast<int>(p.rank());
-  std::vector<int64_t> apart = ShapeOf({batch, groups}, p.phases), together = {batch, groups * out};
-  apart.push_back(out);
-  apart = ShapeOf(apart, p.counts);
-  std::vector<int> order = {0, 1, rank + 2};
-  std::vector<int64_t> low = {0, 0}, high = {0, 0};
-  for (int d = 0; d < rank; ++d) {
-    order.insert(order.end(), {rank + 3 + d, d + 2});
-    together.push_back(p.counts[d] * p.phases[d]);
-    low.push_back(-p.cut[d]);
-    high.push_back(w.counts[d] + p.cut[d] - together.back());
-  }
-  const tensor::Tensor side_by_side = Permute(context, context.builder().View(y, apart), order);
-  return PadWith(context, context.builder().View(side_by_side, together), low, high,
-                 tensor::Literal(0, y.dtype()));
 }
 
 tensor::Tensor TransposedByPhases(OperatorContext& context, const tensor::Tensor& x,
@@ -340,7 +311,7 @@ tensor::Tensor TransposedByPhases(OperatorContext& context, const tensor::Tensor
     }
     y = AddBias(context, y, PhasedBias(context, bias, p, groups, out));
   }
-  return Interleaved(context, y, p, w, groups, out);
+  return SideBySide(context, y, p, groups, out);
 }
 
 /// Whether phases have different numbers of taps, at least one each, and as many positions.
@@ -390,18 +361,18 @@ tensor::Tensor TransposedPhaseByPhase(OperatorContext& context, const tensor::Te
                                       const tensor::Tensor& weights, const TransposedWindows& w) {
   PhasedWindows p(w);
   std::vector<tensor::Tensor> parts;
-  const int64_t phases = CheckedElementCount(p.phases);
+  const int64_t phases = CheckedElementCount(p.strides);
   for (int64_t number = 0; number < phases; ++number) {
     std::vector<int64_t> place(p.rank());
     int64_t rest = number;
-    for (size_t d = p.rank(); d-- > 0; rest /= p.phases[d]) place[d] = rest % p.phases[d];
+    for (size_t d = p.rank(); d-- > 0; rest /= p.strides[d]) place[d] = rest % p.strides[d];
     parts.push_back(OnePhase(context, x, weights, w, place));
   }
   for (size_t d = 0; d < p.rank(); ++d) {
     p.counts[d] = w.counts[d] / w.strides[d];
     p.cut[d] = 0;
   }
-  return Interleaved(context, Concatenate(context, parts, 1), p, w, 1, weights.shape()[1]);
+  return SideBySide(context, Concatenate(context, parts, 1), p, 1, weights.shape()[1]);
 }
 
 void ConvTranspose(OperatorContext& context) {

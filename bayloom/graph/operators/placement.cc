@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "bayloom/graph/internal/operators/apply.h"
+#include "bayloom/graph/internal/operators/phases.h"
 
 namespace bayloom::graph {
 namespace {
@@ -66,38 +68,91 @@ BlockSums ReadBlockSums(OperatorContext& context, const tensor::Tensor& x) {
   return b;
 }
 
+/// Which elements of which blocks an element of the image adds up, along one axis, by phases
+/// (phases.h): only every `period`-th element k of a block can lie in a phase.
+class OverlapAlongAxis {
+ public:
+  OverlapAlongAxis(const BlockSums& b, const Phases& phases, size_t d)
+      : block_(b.block[d]),
+        stride_(b.strides[d]),
+        dilation_(b.dilations[d]),
+        count_(b.counts[d]),
+        first_(phases.first[d]),
+        common_(std::gcd(stride_, dilation_)),
+        period_(stride_ / common_) {
+    while (inverse_ < period_ && inverse_ * (dilation_ / common_) % period_ != 1) ++inverse_;
+  }
+
+  /// How many elements of blocks may lie at one place.
+  int64_t terms() const { return (block_ + period_ - 1) / period_; }
+
+  /// The element and the block of a term of position `q` of a phase, and whether there is one.
+  struct Term {
+    Expr element, number, exists;
+  };
+  Term At(const Expr& phase, const Expr& q, const Expr& term) const {
+    const Expr number = q + Expr(first_) - term * Expr(dilation_ / common_);
+    Term t{phase + term * Expr(period_), number, tensor::BoolLiteral(true)};
+    if (dilation_ > 1) {
+      const Expr common(common_);
+      const Expr first =
+          tensor::FloorMod(tensor::FloorDiv(phase, common) * Expr(inverse_), Expr(period_));
+      t.element = first + term * Expr(period_);
+      t.number = number + tensor::FloorDiv(phase - first * Expr(dilation_), Expr(stride_));
+      if (common_ > 1) t.exists = tensor::Equal(tensor::FloorMod(phase, common), 0);
+    }
+    if (block_ % period_ != 0) t.exists = t.exists && t.element < Expr(block_);
+    t.exists = t.exists && Expr(0) <= t.number && t.number < Expr(count_);
+    return t;
+  }
+
+ private:
+  int64_t block_, stride_, dilation_, count_, first_;
+  int64_t common_, period_;
+  int64_t inverse_ = 1;  ///< of dilation / common, modulo the period
+};
+
+/// The sums [batch, channels, phases..., counts...].
+tensor::Tensor SumsOfPhases(OperatorContext& context, const tensor::Tensor& blocks,
+                            const BlockSums& b, const Phases& phases) {
+  const size_t axes = phases.rank();
+  std::vector<int64_t> shape = {blocks.shape()[0], blocks.shape()[1]};
+  shape.insert(shape.end(), phases.strides.begin(), phases.strides.end());
+  shape.insert(shape.end(), phases.counts.begin(), phases.counts.end());
+  std::vector<OverlapAlongAxis> overlaps;
+  std::vector<GraphBuilder::Axis> over;
+  for (size_t d = 0; d < axes; ++d) {
+    overlaps.emplace_back(b, phases, d);
+    over.push_back({fmt::format("k{}", d), overlaps[d].terms()});
+  }
+  return context.builder().Reduce(
+      "col2im", shape, over, tensor::Reduction::kSum, [&](const Exprs& s, const Exprs& r) {
+        Exprs place = {s[0], s[1]}, numbers;
+        Expr exists = tensor::BoolLiteral(true);
+        for (size_t d = 0; d < axes; ++d) {
+          const OverlapAlongAxis::Term term = overlaps[d].At(s[2 + d], s[2 + axes + d], r[d]);
+          exists = exists && term.exists;
+          place.push_back(term.element);
+          numbers.push_back(term.number);
+        }
+        place.insert(place.end(), numbers.begin(), numbers.end());
+        return tensor::Select(exists, blocks.At(place), LiteralLike(0, blocks.At(place)));
+      });
+}
+
 void Col2Im(OperatorContext& context) {
   const tensor::Tensor x = context.Input(0);
   const BlockSums b = ReadBlockSums(context, x);
-  const size_t axes = b.image.size();
-  const int64_t channels = x.shape()[1] / CheckedElementCount(b.block);
-  std::vector<int64_t> columns = {x.shape()[0], channels};
+  const int64_t batch = x.shape()[0], channels = x.shape()[1] / CheckedElementCount(b.block);
+  std::vector<int64_t> columns = {batch, channels};
   columns.insert(columns.end(), b.block.begin(), b.block.end());
   columns.insert(columns.end(), b.counts.begin(), b.counts.end());
-  const tensor::Tensor blocks = context.builder().View(x, columns);
-  std::vector<int64_t> shape = {x.shape()[0], channels};
-  shape.insert(shape.end(), b.image.begin(), b.image.end());
-  std::vector<GraphBuilder::Axis> over;
-  for (size_t d = 0; d < axes; ++d) over.push_back({fmt::format("k{}", d), b.block[d]});
-  context.SetOutput(
-      0, context.builder().Reduce(
-             "col2im", shape, over, tensor::Reduction::kSum, [&](const Exprs& s, const Exprs& r) {
-               Exprs place = {s[0], s[1]}, numbers;
-               Expr inside = tensor::BoolLiteral(true);
-               for (size_t d = 0; d < axes; ++d) {
-                 const Expr start = s[2 + d] + Expr(b.pads[d]) - r[d] * Expr(b.dilations[d]);
-                 const Expr step(b.strides[d]);
-                 const Expr number = tensor::FloorDiv(start, step);
-                 inside = inside && Expr(0) <= start &&
-                          tensor::Equal(tensor::FloorMod(start, step), 0) &&
-                          number < Expr(b.counts[d]);
-                 numbers.push_back(number);
-                 place.push_back(r[d]);
-               }
-               place.insert(place.end(), numbers.begin(), numbers.end());
-               const Expr zero = tensor::Literal(0, x.dtype());
-               return tensor::Select(inside, blocks.At(place), zero);
-             }));
+  const Phases phases(b.strides, b.pads, b.image);
+  const tensor::Tensor sums = SumsOfPhases(context, context.builder().View(x, columns), b, phases);
+  std::vector<int64_t> apart = {batch, channels * CheckedElementCount(phases.strides)};
+  apart.insert(apart.end(), phases.counts.begin(), phases.counts.end());
+  context.SetOutput(0,
+                    SideBySide(context, context.builder().View(sums, apart), phases, channels, 1));
 }
 
 /// The shape that windows at every stride cover, or the one that is asked for.

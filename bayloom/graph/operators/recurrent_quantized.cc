@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// DynamicQuantizeLSTM of com.microsoft: weights of 8 bits; the input as a whole, and the state of
-/// every step, are rounded to 256 levels between their extremes.
-///
-/// onnxruntime multiplies the levels as integers and scales the products. Here what is multiplied
-/// are the rounded values themselves, in float: the same up to the rounding of float.
+/// every step, are rounded to 256 levels between their extremes. Levels are multiplied as integers,
+/// and the products scaled.
+#include "bayloom/graph/internal/operators/integer_products.h"
 #include "bayloom/graph/internal/operators/recurrence.h"
 
 namespace bayloom::graph {
@@ -23,55 +22,86 @@ tensor::Tensor Extreme(OperatorContext& context, const tensor::Tensor& a, int64_
                                   });
 }
 
-/// The nearest of 256 levels, one of which is 0. `columns`: those that count.
-tensor::Tensor RoundToLevels(OperatorContext& context, const tensor::Tensor& a, int64_t columns) {
+/// a = (levels - zero) * step, up to rounding.
+struct Levels {
+  tensor::Tensor levels;  ///< uint8
+  tensor::Tensor step;    ///< one float
+  tensor::Tensor zero;    ///< one uint8
+};
+
+/// The nearest of 256 levels, one of which stands for 0. `columns`: those that count.
+Levels RoundToLevels(OperatorContext& context, const tensor::Tensor& a, int64_t columns) {
+  GraphBuilder& builder = context.builder();
   const tensor::Tensor low = Extreme(context, a, columns, tensor::Reduction::kMin);
   const tensor::Tensor high = Extreme(context, a, columns, tensor::Reduction::kMax);
+  const tensor::Expr none = tensor::FloatLiteral(0), greatest = tensor::FloatLiteral(255);
   const auto round = [](const tensor::Expr& x) { return tensor::Unary(tensor::ExprOp::kRound, x); };
-  const tensor::Expr zero = tensor::FloatLiteral(0), greatest = tensor::FloatLiteral(255);
-  return context.builder().Map("quantize", a.shape(), [&](const Exprs& place) {
+  const auto level = [&](const tensor::Expr& rounded) {
+    return tensor::Cast(tensor::DType::kUInt8, tensor::Max(none, tensor::Min(greatest, rounded)));
+  };
+  const tensor::Tensor step = builder.Map("quantize.scale", {}, [&](const Exprs&) {
     const tensor::Expr range = (high() - low()) / greatest;
-    const tensor::Expr step =
-        tensor::Select(tensor::Equal(range, zero), tensor::FloatLiteral(1), range);
-    const tensor::Expr level_of_zero =
-        round(tensor::Max(zero, tensor::Min(greatest, zero - low() / step)));
-    const tensor::Expr level = round(a.At(place) / step) + level_of_zero;
-    return (tensor::Max(zero, tensor::Min(greatest, level)) - level_of_zero) * step;
+    return tensor::Select(tensor::Equal(range, none), tensor::FloatLiteral(1), range);
   });
+  const tensor::Tensor zero =
+      builder.Map("quantize.zero", {}, [&](const Exprs&) { return level(round(-low() / step())); });
+  const tensor::Tensor levels = builder.Map("quantize", a.shape(), [&](const Exprs& place) {
+    return level(round(a.At(place) / step()) + ConvertTo(tensor::DType::kFloat32, zero()));
+  });
+  return {levels, step, zero};
 }
 
-/// Weights [directions, inner, gates * hidden] of some gates, as the floats that they stand for.
-/// Scales and zero points: one per direction, or one per column of it.
-tensor::Tensor GateMatrixOf(OperatorContext& context, const GateWeights& weights, int first,
-                            int gates) {
+/// Scales or zero points of the columns of a direction, [gates * width]: `x` has one element for
+/// each direction, or one for each column of it.
+tensor::Tensor OfColumns(OperatorContext& context, const tensor::Tensor& x,
+                         const GateWeights& weights) {
+  const int gates = LstmCell().gates;
+  if (Rank(x) > 1) {
+    return GateVector(context, x, weights.direction, 0, gates, weights.hidden, weights.width);
+  }
+  return context.builder().Map("pack", {gates * weights.width},
+                               [&](const Exprs&) { return x(weights.direction); });
+}
+
+/// The integers of weights [directions, inner, gates * hidden]; what is added to fill lines is the
+/// zero point.
+IntegerOperand GateMatrixOf(OperatorContext& context, const GateWeights& weights) {
   const tensor::Tensor w = context.Input(weights.input);
-  const int scale_input = kFirstScale + 2 * (weights.input - 1);
-  const tensor::Tensor scale = context.Input(scale_input);
   const int64_t hidden = weights.hidden, inner = w.shape()[1];
-  const auto parameter = [&](const tensor::Tensor& x, const tensor::Expr& column) {
-    return x.shape().size() == 1 ? x(weights.direction) : x(weights.direction, column);
-  };
+  const int gates = LstmCell().gates, zero_input = kFirstScale + 2 * (weights.input - 1) + 1;
+  IntegerOperand matrix;
+  if (context.HasInput(zero_input)) {
+    matrix.zero = OfColumns(context, context.Input(zero_input), weights);
+  }
   const tensor::Tensor packed =
       context.builder().Map("pack", {weights.inner, gates, weights.width}, [&](const Exprs& place) {
-        const tensor::Expr column =
-            (place[1] + tensor::Expr(first)) * tensor::Expr(hidden) + place[2];
-        tensor::Expr level =
-            ConvertTo(tensor::DType::kFloat32, w(weights.direction, place[0], column));
-        if (context.HasInput(scale_input + 1)) {
-          level = level - ConvertTo(tensor::DType::kFloat32,
-                                    parameter(context.Input(scale_input + 1), column));
-        }
+        const tensor::Expr level =
+            w(weights.direction, place[0], place[1] * tensor::Expr(hidden) + place[2]);
+        const tensor::Expr none =
+            matrix.zero
+                ? tensor::Cast(level->dtype,
+                               (*matrix.zero)(place[1] * tensor::Expr(weights.width) + place[2]))
+                : LiteralLike(0, level);
         return tensor::Select(place[2] < tensor::Expr(hidden) && place[0] < tensor::Expr(inner),
-                              level * parameter(scale, column), tensor::FloatLiteral(0));
+                              level, none);
       });
-  return context.builder().View(packed, {weights.inner, gates * weights.width});
+  matrix.integers = context.builder().View(packed, {weights.inner, gates * weights.width});
+  return matrix;
 }
 
 GateProduct QuantizedGateProduct(OperatorContext& context, const GateWeights& weights) {
   const int64_t columns = context.Input(weights.input).shape()[1];
-  const tensor::Tensor packed = GateMatrixOf(context, weights, 0, LstmCell().gates);
-  return [&context, packed, columns](const tensor::Tensor& a, int, int) {
-    return Contract(context, RoundToLevels(context, a, columns), packed);
+  const IntegerOperand matrix = GateMatrixOf(context, weights);
+  const tensor::Tensor scales =
+      OfColumns(context, context.Input(kFirstScale + 2 * (weights.input - 1)), weights);
+  return [&context, matrix, scales, columns](const tensor::Tensor& a, int, int) {
+    const Levels rounded = RoundToLevels(context, a, columns);
+    const tensor::Tensor sums =
+        IntegerMatrixProduct(context, {rounded.levels, rounded.zero}, matrix, std::nullopt);
+    return context.builder().Map("rescale", sums.shape(), [&](const Exprs& place) {
+      return tensor::Cast(tensor::DType::kFloat32, sums.At(place)) *
+             (rounded.step() * scales(place[1]));
+    });
   };
 }
 

@@ -73,8 +73,9 @@ struct Neighbours {
 Neighbours NeighboursOf(const Expr& position, int64_t extent) {
   const Expr at = Larger(position, 0);
   const Expr base = tensor::Unary(ExprOp::kFloor, at);
+  const Expr last = LiteralLike(static_cast<double>(extent - 1), base);
   const Expr low =
-      tensor::Max(tensor::Min(tensor::Cast(DType::kInt64, base), Expr(extent - 1)), Expr(0));
+      tensor::Cast(DType::kInt64, tensor::Max(tensor::Min(base, last), LiteralLike(0, base)));
   return {low, tensor::Min(low + Expr(1), Expr(extent - 1)), at - base,
           LiteralLike(0, position) <= position};
 }
@@ -187,38 +188,46 @@ void MaxRoiPool(OperatorContext& context) {
   const bool fits = Rank(x) == 4 && CheckedElementCount(x.shape()) > 0 && Rank(rois) == 2 &&
                     rois.shape()[1] == 5 && bins.size() == 2 && std::min(bins[0], bins[1]) >= 1;
   if (!fits) context.Refuse("image, regions and pooled_shape do not fit together");
-  // First element and the one behind the last of bin s[2 + axis], limited to the image.
-  const auto limits = [&](const Exprs& s, int axis) {
-    const auto edge = [&](int column) {
-      const Expr value = rois(s[0], column);
-      const Expr scaled = Bounded(value * LiteralLike(scale, value), -0x1p24, 0x1p24);
-      return tensor::Unary(ExprOp::kFloor, scaled + LiteralLike(0.5, scaled));
-    };
-    const Expr start = edge(2 - axis), one = LiteralLike(1, start);
-    const Expr size = tensor::Max(edge(4 - axis) - start + one, one);
-    const Expr bin = size / LiteralLike(static_cast<double>(bins[axis]), size);
-    const Expr number = tensor::Cast(start->dtype, s[2 + axis]);
-    const double extent = static_cast<double>(x.shape()[2 + axis]);
-    const Expr first = tensor::Unary(ExprOp::kFloor, number * bin) + start;
-    const Expr last = tensor::Unary(ExprOp::kCeil, (number + one) * bin) + start;
-    return std::pair(tensor::Cast(DType::kInt64, Bounded(first, 0, extent)),
-                     tensor::Cast(DType::kInt64, Bounded(last, 0, extent)));
+  // First element and the one behind the last of each bin [regions, bins], limited to the image.
+  const auto limits = [&](int axis, bool behind) {
+    const auto extent = static_cast<double>(x.shape()[2 + axis]);
+    return context.builder().Map(
+        "maxroipool.bins", {rois.shape()[0], bins[axis]}, [&](const Exprs& s) {
+          const auto edge = [&](int column) {
+            const Expr value = rois(s[0], column);
+            const Expr scaled = Bounded(value * LiteralLike(scale, value), -0x1p24, 0x1p24);
+            return tensor::Unary(ExprOp::kFloor, scaled + LiteralLike(0.5, scaled));
+          };
+          const Expr start = edge(2 - axis), one = LiteralLike(1, start);
+          const Expr size = tensor::Max(edge(4 - axis) - start + one, one);
+          const Expr bin = size / LiteralLike(static_cast<double>(bins[axis]), size);
+          const Expr number = tensor::Cast(start->dtype, s[1]);
+          const Expr at = behind ? tensor::Unary(ExprOp::kCeil, (number + one) * bin)
+                                 : tensor::Unary(ExprOp::kFloor, number * bin);
+          return tensor::Cast(DType::kInt64, Bounded(at + start, 0, extent));
+        });
   };
+  const tensor::Tensor first[2] = {limits(0, false), limits(1, false)};
+  const tensor::Tensor behind[2] = {limits(0, true), limits(1, true)};
   const Expr least = tensor::NeutralElement(tensor::Reduction::kMax, x.dtype());
-  const tensor::Tensor maxima = context.builder().Reduce(
-      "maxroipool.max", {rois.shape()[0], x.shape()[1], bins[0], bins[1]},
-      {{"y", x.shape()[2]}, {"x", x.shape()[3]}}, tensor::Reduction::kMax,
-      [&](const Exprs& s, const Exprs& r) {
-        const auto rows = limits(s, 0), columns = limits(s, 1);
-        const Expr inside = rows.first <= r[0] && r[0] < rows.second && columns.first <= r[1] &&
-                            r[1] < columns.second;
+  const auto within = [&](int axis, const Expr& region, const Expr& bin, const Expr& at) {
+    return first[axis](region, bin) <= at && at < behind[axis](region, bin);
+  };
+  const tensor::Tensor rows = context.builder().Reduce(
+      "maxroipool.rows", {rois.shape()[0], x.shape()[1], bins[0], x.shape()[3]},
+      {{"y", x.shape()[2]}}, tensor::Reduction::kMax, [&](const Exprs& s, const Exprs& r) {
         const Expr batch = tensor::Cast(
             DType::kInt64, Bounded(rois(s[0], 0), 0, static_cast<double>(x.shape()[0] - 1)));
-        return tensor::Select(inside, x(batch, s[1], r[0], r[1]), least);
+        return tensor::Select(within(0, s[0], s[2], r[0]), x(batch, s[1], r[0], s[3]), least);
+      });
+  const tensor::Tensor maxima = context.builder().Reduce(
+      "maxroipool.max", {rois.shape()[0], x.shape()[1], bins[0], bins[1]}, {{"x", x.shape()[3]}},
+      tensor::Reduction::kMax, [&](const Exprs& s, const Exprs& r) {
+        return tensor::Select(within(1, s[0], s[3], r[0]), rows(s[0], s[1], s[2], r[0]), least);
       });
   context.SetOutput(0, context.builder().Map("maxroipool", maxima.shape(), [&](const Exprs& s) {
-    const auto rows = limits(s, 0), columns = limits(s, 1);
-    const Expr empty = rows.second <= rows.first || columns.second <= columns.first;
+    const Expr empty = behind[0](s[0], s[2]) <= first[0](s[0], s[2]) ||
+                       behind[1](s[0], s[3]) <= first[1](s[0], s[3]);
     return tensor::Select(empty, tensor::Literal(0, x.dtype()), maxima.At(s));
   }));
 }

@@ -161,7 +161,8 @@ tensor::Tensor DeformedColumns(OperatorContext& context, const tensor::Tensor& x
   const DType type = PositionType(x);
   const Sampling sampling;
   return context.builder().Map("deformconv.columns", shape, [&](const Exprs& s) {
-    const Expr group = tensor::FloorDiv(s[1], Expr(d.channels_per_offset));
+    const bool one_group = d.channels_per_offset == x.shape()[1];
+    const Expr group = one_group ? Expr(0) : tensor::FloorDiv(s[1], Expr(d.channels_per_offset));
     Exprs positions;
     for (int k = 0; k < 2; ++k) {
       const Expr start =

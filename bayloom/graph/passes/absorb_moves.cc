@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "bayloom/graph/internal/passes/rewriting.h"
+#include "bayloom/graph/internal/passes/sampled_channels.h"
 #include "bayloom/graph/passes/passes.h"
 
 namespace bayloom::graph {
@@ -13,9 +14,14 @@ namespace {
 constexpr int64_t kFewChannels = 4;
 
 /// A matrix product wants what its last axis runs along to be contiguous, and so does a
-/// convolution.
+/// convolution; what interpolates in images wants their channels so.
 bool Suits(const Graph& graph, const Node& reader, const tensor::Expr& before,
            const tensor::Expr& load) {
+  if (const int channels = SampledChannels(reader); channels >= 0) {
+    const int last = static_cast<int>(before->operands.size()) - 1;
+    return last < 0 || ChannelAxisOf(before, channels) != last ||
+           ChannelAxisOf(load, channels) == static_cast<int>(load->operands.size()) - 1;
+  }
   if (reader.kind == NodeKind::kMap || reader.kind == NodeKind::kReduce) return true;
   const int last = static_cast<int>(ShapeOf(reader).size()) - 1;
   if (reader.kind == NodeKind::kWindow) {

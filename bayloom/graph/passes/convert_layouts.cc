@@ -9,6 +9,7 @@
 
 #include "bayloom/graph/internal/evaluate.h"
 #include "bayloom/graph/internal/passes/rewriting.h"
+#include "bayloom/graph/internal/passes/sampled_channels.h"
 #include "bayloom/graph/passes/passes.h"
 
 namespace bayloom::graph {
@@ -200,9 +201,12 @@ class LayoutConverter {
       return;
     }
     const WindowIters window = FindWindowIters(node);
+    const int channels = SampledChannels(node);
     for (const tensor::Expr& load : LoadsOf(node.stage.value)) {
       if (!IsComputed(load->index) || load->operands.empty()) continue;
       Demand& demand = demands_[load->index];
+      const int sampled = channels < 0 ? -1 : ChannelAxisOf(load, channels);
+      if (sampled >= 0) demand.exact = WithLast(Identity(load->operands.size()), sampled);
       if (node.kind == NodeKind::kWindow) demand.exact = WindowDataOrder(load, window);
       if (node.kind == NodeKind::kMatmul) demand.last = AxisOfLastIter(node, load);
     }
@@ -259,6 +263,9 @@ class LayoutConverter {
       const int last = AxisOfLastIter(node, load);
       if (!computed) order = MatmulConstantOrder(node, load);
       if (last >= 0 && order.back() != last) order = WithLast(Identity(rank), last);
+    } else if (const int channels = SampledChannels(node); channels >= 0) {
+      const int sampled = ChannelAxisOf(load, channels);
+      if (sampled >= 0) order = WithLast(Identity(rank), sampled);
     }
     const ValueId value = computed ? InOrder(load->index, order) : Permuted(load->index, order);
     std::vector<tensor::Expr> indices;
@@ -278,6 +285,8 @@ class LayoutConverter {
     if (node.kind == NodeKind::kWindow) return WindowOutputOrder(node, window);
     if (node.kind == NodeKind::kMatmul) return MatmulOutputOrder(node);
     if (node.kind == NodeKind::kCall) return Identity(rank);
+    const int channels = SampledChannels(node);
+    if (channels >= 0) return WithLast(Identity(rank), channels);
     const Demand& demand = demands_[node.output()];
     if (demand.exact) return *demand.exact;
     const Order following = FollowingOrder(node);

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "bayloom/graph/internal/passes/rewriting.h"
+#include "bayloom/graph/internal/passes/sampled_channels.h"
 #include "bayloom/graph/passes/passes.h"
 #include "bayloom/sketch/analysis.h"
 #include "bayloom/tensor/evaluation_cost.h"
@@ -38,6 +39,7 @@ bool MayInline(const Graph& graph, const Node& node, const Node& reader,
                const std::vector<bool>& anchored) {
   if (reader.kind != NodeKind::kMap && reader.kind != NodeKind::kReduce) return false;
   if (WillBeJoined(graph, node, anchored) || IsCostlyInJoin(node, reader)) return false;
+  if (!KeepsChannelsLast(node, reader)) return false;
   const std::vector<tensor::Expr> loads = LoadsOf(reader.stage.value, node.output());
   if (!OnePlace(loads) || !sketch::MayRepeat(node.stage.value, std::ssize(loads))) return false;
   if (CostTogether(node, reader) > tensor::kMaxInlinedCost) return false;

@@ -10,16 +10,18 @@
 #include <span>
 #include <stdexcept>
 
+#include "bayloom/codegen/internal/emit/float_builder.h"
+#include "bayloom/codegen/internal/emit/trigonometry.h"
+
 namespace bayloom::codegen {
 namespace {
 
 constexpr const char* kScalesByPowers = "bayloom_scales_by_powers";
 
-/// Builds float arithmetic on values of one shape.
-class FloatMath {
+/// Functions that are computed in all lanes at once.
+class FloatMath : public FloatBuilder {
  public:
-  FloatMath(IrBuilder& builder, llvm::Value* like)
-      : b_(builder), lanes_(LanesOf(like)), int_type_(WithLanes(b_.getInt32Ty(), lanes_)) {}
+  using FloatBuilder::FloatBuilder;
 
   llvm::Value* Exp(llvm::Value* x);
   llvm::Value* Log(llvm::Value* x);
@@ -28,40 +30,12 @@ class FloatMath {
                            std::span<const double> q);
 
  private:
-  llvm::Constant* Float(double value) {
-    return llvm::ConstantFP::get(WithLanes(b_.getFloatTy(), lanes_), value);
-  }
-  llvm::Constant* Int(int32_t value) {
-    return llvm::ConstantInt::get(int_type_, static_cast<uint64_t>(int64_t{value}), true);
-  }
-  llvm::Value* Fma(llvm::Value* a, llvm::Value* b, llvm::Value* c) {
-    return b_.CreateIntrinsic(llvm::Intrinsic::fmuladd, {a->getType()}, {a, b, c});
-  }
-  /// coefficients[0] + coefficients[1] * x + ...
-  llvm::Value* Polynomial(llvm::Value* x, std::span<const double> coefficients) {
-    llvm::Value* sum = Float(coefficients.back());
-    for (size_t i = coefficients.size() - 1; i-- > 0;) sum = Fma(sum, x, Float(coefficients[i]));
-    return sum;
-  }
-  /// The nearer of the two when x lies outside [low, high]; NaN stays.
-  llvm::Value* Clamp(llvm::Value* x, double low, double high) {
-    x = b_.CreateSelect(b_.CreateFCmpOGT(x, Float(high)), Float(high), x);
-    return b_.CreateSelect(b_.CreateFCmpOLT(x, Float(low)), Float(low), x);
-  }
-  llvm::Value* AsInt(llvm::Value* x) { return b_.CreateBitCast(x, int_type_); }
-  llvm::Value* AsFloat(llvm::Value* x) {
-    return b_.CreateBitCast(x, WithLanes(b_.getFloatTy(), lanes_));
-  }
   /// y * 2^n for an integer n, rounded once, where one instruction does that; null elsewhere.
   llvm::Value* ScaleAtOnce(llvm::Value* y, llvm::Value* n);
   /// 2^n for n in [-126, 127].
   llvm::Value* PowerOfTwo(llvm::Value* n) {
     return AsFloat(b_.CreateShl(b_.CreateAdd(n, Int(127)), 23));
   }
-
-  IrBuilder& b_;
-  int lanes_;
-  llvm::Type* int_type_;
 };
 
 constexpr double kLn2High = 0x1.62e4p-1;  // few bits: products with small integers are exact
@@ -223,6 +197,7 @@ void AllowScalingByPowers(llvm::Module& module) {
 
 llvm::Value* EmitMath(IrBuilder& b, tensor::ExprOp op, llvm::Value* x) {
   const bool is_float = x->getType()->getScalarType()->isFloatTy();
+  const bool is_vector = x->getType()->isVectorTy();
   switch (op) {
     case tensor::ExprOp::kAbs:
       return Intrinsic(b, llvm::Intrinsic::fabs, x);
@@ -247,6 +222,15 @@ llvm::Value* EmitMath(IrBuilder& b, tensor::ExprOp op, llvm::Value* x) {
       break;
     case tensor::ExprOp::kTanh:
       if (is_float) return Tanh(b, x);
+      break;
+    case tensor::ExprOp::kSin:
+    case tensor::ExprOp::kCos:
+      if (is_float && is_vector) return EmitSineOrCosine(b, op, x);
+      break;
+    case tensor::ExprOp::kAsin:
+    case tensor::ExprOp::kAcos:
+    case tensor::ExprOp::kAtan:
+      if (is_float && is_vector) return EmitArc(b, op, x);
       break;
     default:
       break;

@@ -15,8 +15,8 @@ namespace bayloom::codegen {
 ///
 /// For float, kExp, kLog, kErf and kTanh are computed in all lanes at once by approximations good
 /// to 1, 1, 5 and 5 units in the last place over the whole range, NaNs, infinities and
-/// subnormals included. Everything else that no instruction does is the C library's, lane by
-/// lane.
+/// subnormals included; in vectors also kSin, kCos, kAsin, kAcos and kAtan, good to 2 units.
+/// Everything else that no instruction does is the C library's, lane by lane.
 llvm::Value* EmitMath(IrBuilder& builder, tensor::ExprOp op, llvm::Value* x);
 
 /// Lets kExp in the module multiply by powers of two in one instruction (AVX-512).

@@ -6,6 +6,8 @@
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/PatternMatch.h>
 
+#include <limits>
+
 namespace bayloom::codegen {
 namespace {
 
@@ -60,19 +62,33 @@ llvm::Value* IntegerToInteger(IrBuilder& b, llvm::Value* value, tensor::DType fr
   return b.CreateIntCast(value, type, !zero_extend);
 }
 
+/// Saturates at 64 bits; not-a-numbers become 0. Vectors are converted by instructions for them,
+/// which LLVM's own saturating conversions are not.
+llvm::Value* SaturatedToInt64(IrBuilder& b, llvm::Value* value) {
+  llvm::Type* wide = Like(value, b.getInt64Ty());
+  const auto literal = [&](double x) { return llvm::ConstantFP::get(value->getType(), x); };
+  llvm::Value* too_large = b.CreateFCmpOGE(value, literal(0x1p63));
+  llvm::Value* fits = b.CreateAnd(b.CreateFCmpOGE(value, literal(-0x1p63)),
+                                  b.CreateFCmpOLT(value, literal(0x1p63)));
+  llvm::Value* converted = b.CreateFPToSI(b.CreateSelect(fits, value, literal(0)), wide);
+  llvm::Value* too_small = b.CreateFCmpOLT(value, literal(-0x1p63));
+  const auto limit = [&](int64_t x) { return llvm::ConstantInt::getSigned(wide, x); };
+  converted = b.CreateSelect(too_small, limit(std::numeric_limits<int64_t>::min()), converted);
+  return b.CreateSelect(too_large, limit(std::numeric_limits<int64_t>::max()), converted);
+}
+
 /// Saturates at 64 bits and then wraps to the type, as the interpreter does: what no int64 holds
 /// is taken for a uint64 if the type is unsigned.
 llvm::Value* FloatToInteger(IrBuilder& b, llvm::Value* value, tensor::DType to, llvm::Type* type) {
+  if (!tensor::IsUnsigned(to)) return b.CreateTrunc(SaturatedToInt64(b, value), type);
+  llvm::Constant* half = llvm::ConstantFP::get(value->getType(), 0x1p63);
+  llvm::Value* is_large = b.CreateFCmpOGE(value, half);
+  llvm::Value* rest = b.CreateSelect(is_large, b.CreateFSub(value, half), value);
   llvm::Type* wide = Like(value, b.getInt64Ty());
-  const auto convert = [&](llvm::Intrinsic::ID id) {
-    return b.CreateIntrinsic(id, {wide, value->getType()}, {value});
-  };
-  llvm::Value* result = convert(llvm::Intrinsic::fptosi_sat);
-  if (tensor::IsUnsigned(to)) {
-    llvm::Value* large = b.CreateFCmpOGE(value, llvm::ConstantFP::get(value->getType(), 0x1p63));
-    result = b.CreateSelect(large, convert(llvm::Intrinsic::fptoui_sat), result);
-  }
-  return b.CreateTrunc(result, type);
+  llvm::Value* top = b.CreateSelect(
+      is_large, llvm::ConstantInt::getSigned(wide, std::numeric_limits<int64_t>::min()),
+      llvm::Constant::getNullValue(wide));
+  return b.CreateTrunc(b.CreateXor(SaturatedToInt64(b, rest), top), type);
 }
 
 }  // namespace

@@ -56,12 +56,11 @@ std::vector<Tap> TapsOf(const Expr& position, int64_t extent, const Sampling& sa
     if (sampling.padding == SamplingPadding::kReflection) {
       at = Reflected(at, extent, sampling.align_corners);
     }
-    const Expr index = tensor::Cast(tensor::DType::kInt64, at);
+    const Expr first = LiteralLike(0, at), last = LiteralLike(static_cast<double>(extent - 1), at);
+    // Bounded before it becomes an integer: conversions of any float take longer.
     Tap tap;
-    tap.index = tensor::Max(tensor::Min(index, Expr(extent - 1)), Expr(0));
-    if (sampling.padding == SamplingPadding::kZeros) {
-      tap.inside = Expr(0) <= index && index < Expr(extent);
-    }
+    tap.index = tensor::Cast(tensor::DType::kInt64, tensor::Max(tensor::Min(at, last), first));
+    if (sampling.padding == SamplingPadding::kZeros) tap.inside = first <= at && at <= last;
     if (count == 2) tap.weight = t == 0 ? LiteralLike(1, f) - f : f;
     if (count == 4) tap.weight = CubicWeight(f, t);
     taps.push_back(tap);
