@@ -22,6 +22,7 @@
 #include "bayloom/base/stop_flag.h"
 #include "bayloom/cli/internal/at_least_one.h"
 #include "bayloom/cli/internal/commands.h"
+#include "bayloom/cli/internal/derivations_option.h"
 #include "bayloom/cli/internal/help.h"
 #include "bayloom/cli/internal/keep_programs.h"
 #include "bayloom/cli/internal/model_option.h"
@@ -43,7 +44,6 @@
 #include "bayloom/report/printable.h"
 #include "bayloom/report/progress_columns.h"
 #include "bayloom/scheduling/task_scheduler.h"
-#include "bayloom/sketch/derivations/derivations.h"
 #include "bayloom/strategy/strategy.h"
 #include "bayloom/target/emulated.h"
 #include "bayloom/tensor/operator_shorthand.h"
@@ -444,15 +444,7 @@ void AddTuneCommand(CLI::App& app) {
                      ->option_text("NAME")
                      ->default_str("expected-improvement")),
         scheduling::TaskSchedulers());
-  ListNames(Advanced(tune->add_option("--derivations", options->options.derivations,
-                                      "Algorithms to try besides: all, none or names")
-                         ->option_text("NAME,...")
-                         ->default_str("all"))
-                ->check([](const std::string& text) {
-                  const auto choice = sketch::DerivationChoice::Parse(text);
-                  return choice ? std::string() : choice.error().message;
-                }),
-            sketch::Derivations().Names(), sketch::Derivations().ExperimentalNames());
+  AddDerivationsOption(*tune, options->options.derivations);
   AddDivisionsOption(*tune, options->options.divisions);
   Advanced(tune->add_option("--seed", options->options.seed, "Seed of all random choices")
                ->option_text("N")
@@ -502,8 +494,10 @@ void AddTuneCommand(CLI::App& app) {
       "\n"
       "Derivations, which are tried beside the operator as it is defined:\n"
       "  winograd-2x2  3x3 convolutions in float32 by Winograd's F(2x2, 3x3)\n"
-      "  winograd-4x4  the same by F(4x4, 3x3): fewer products, larger errors\n"
-      "  winograd-6x6  the same by F(6x6, 3x3); errors below 1e-4 of the largest output\n"
+      "  winograd-4x4  the same by F(4x4, 3x3): fewer products, errors two to four times\n"
+      "                those of the definition\n"
+      "  winograd-6x6  the same by F(6x6, 3x3), only if it is named: errors of ten times\n"
+      "                those of the definition, below 1e-4 of the largest output\n"
       "\n"
       "Operators:\n" +
           tensor::OperatorExamples()));

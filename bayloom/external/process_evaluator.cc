@@ -4,12 +4,14 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "bayloom/base/clock.h"
 #include "bayloom/base/one_line.h"
@@ -25,6 +27,8 @@ namespace {
 
 constexpr size_t kMaxLineLength = size_t{1} << 20;
 constexpr double kPollInterval = 0.05;
+/// Between two looks at whether the process has read on.
+constexpr double kReadingInterval = 100e-6;
 
 /// A program that gets one configuration a line and answers each with a line. It is started when
 /// first needed and again after it has died, hung or talked nonsense without end.
@@ -58,9 +62,18 @@ class ProcessEvaluator {
         return trial::Outcome::Infeasible(trial::Verdict::kCrash, started.error().message);
       }
     }
-    DropUnread();
+    // The process may write more after an answer, and does so before it reads the next line: the
+    // rest of the request follows once its first character is read, and what was written by then is
+    // no answer to it.
+    size_t held_back = request.size() - 1;
+    request.remove_suffix(held_back);
     while (true) {
-      if (const size_t end = unread_.find('\n'); end != std::string::npos && request.empty()) {
+      if (request.empty() && held_back > 0 && HasReadAll()) {
+        DropUnread();
+        request = std::string_view(request.data(), std::exchange(held_back, 0));
+      }
+      if (const size_t end = unread_.find('\n');
+          end != std::string::npos && request.empty() && held_back == 0) {
         const std::string line = unread_.substr(0, end);
         if (const auto outcome = trial::ParseAnswerLine(line, options_.answer)) return outcome;
         // The next line might be the answer to this request: start a new process.
@@ -80,7 +93,7 @@ class ProcessEvaluator {
         return GiveUp(trial::Verdict::kTimeout,
                       fmt::format("no answer after {:g} s{}", timeout_, timeout_text_));
       }
-      if (!Transfer(request, deadline)) {
+      if (!Transfer(request, deadline, held_back > 0 ? kReadingInterval : kPollInterval)) {
         const std::optional<base::ExitStatus> status = child_->Wait(1);
         if (status && memory_->WasKilled(*status)) {
           child_.reset();
@@ -117,6 +130,12 @@ class ProcessEvaluator {
     return Ok();
   }
 
+  /// Whether the process has read all that was written to it.
+  bool HasReadAll() const {
+    int bytes = 0;
+    return ioctl(child_->input(), FIONREAD, &bytes) == 0 && bytes == 0;
+  }
+
   /// What was said without being asked is no answer to what comes now.
   void DropUnread() {
     unread_.clear();
@@ -132,11 +151,13 @@ class ProcessEvaluator {
 
   /// Writes and reads what can be had within a glance; false once the process reads or writes no
   /// more.
-  bool Transfer(std::string_view& request, double deadline) {
+  bool Transfer(std::string_view& request, double deadline, double interval) {
     pollfd ends[2] = {{child_->output(), POLLIN, 0},
                       {request.empty() ? -1 : child_->input(), POLLOUT, 0}};
-    const double patience = std::clamp(deadline - base::MonotonicSeconds(), 0.0, kPollInterval);
-    poll(ends, 2, static_cast<int>(1000 * patience) + 1);
+    const double patience = std::clamp(deadline - base::MonotonicSeconds(), 0.0, interval);
+    const auto nanoseconds = static_cast<int64_t>(1e9 * patience) + 1;
+    const timespec wait = {nanoseconds / 1'000'000'000, nanoseconds % 1'000'000'000};
+    ppoll(ends, 2, &wait, nullptr);
     if (!request.empty()) {
       const ssize_t bytes =
           base::WriteIgnoringSigpipe(child_->input(), request.data(), request.size());

@@ -11,7 +11,7 @@ namespace bayloom::measure {
 /// once in each of several rounds: what a machine does meanwhile affects both alike.
 struct PairedRatio {
   double ratio = 1;  ///< the median over rounds
-  /// The median lies in between with a confidence of 95 %, whatever the noise is like: order
+  /// The median lies in between with a confidence of 95 % for noise of any distribution: order
   /// statistics of the rounds' ratios (the interval of the sign test). All of them below 6 rounds.
   double low = 1, high = 1;
   int rounds = 0;

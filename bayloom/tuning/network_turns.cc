@@ -22,7 +22,7 @@
 namespace bayloom::tuning {
 namespace {
 
-/// Rounds that are aimed at, those that are carried out whatever they take, and those that are
+/// Rounds that are aimed at, those that are carried out at least, and those that are
 /// recorded.
 constexpr int kRounds = 24, kMinRounds = 3, kRecordedRounds = 5;
 /// What of the time goes into rounds; the rest compares the two networks.

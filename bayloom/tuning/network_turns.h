@@ -45,7 +45,7 @@ class NetworkTurns {
  public:
   struct Options {
     int candidates = 4;  ///< of each task, beside the zero-trial program
-    /// What it may take. A few rounds and pairs are carried out whatever they take.
+    /// What it may take. A few rounds and pairs are carried out in any case.
     trial::Budget budget = {.seconds = 3};
   };
   using RunnerMaker = std::function<std::unique_ptr<TurnRunner>(

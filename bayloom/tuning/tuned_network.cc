@@ -31,9 +31,9 @@ ChosenProgram Measured(MeasuredCandidate&& candidate, ProgramSource source) {
 std::optional<ChosenProgram> KnownProgram(const sketch::SpaceGenerator& space,
                                           const ChoiceOptions& options) {
   std::optional<MeasuredCandidate> best;
-  if (options.store != nullptr) best = RestoreBest(*options.store, space);
+  if (options.store != nullptr) best = RestoreBest(*options.store, space, options.derivations);
   if (best) return Measured(*std::move(best), ProgramSource::kTuned);
-  if (options.user_store != nullptr) best = options.user_store->Find(space);
+  if (options.user_store != nullptr) best = options.user_store->Find(space, options.derivations);
   if (best) return Measured(*std::move(best), ProgramSource::kKnown);
   return std::nullopt;
 }
@@ -42,6 +42,9 @@ ChosenProgram EstimatedProgram(const sketch::SpaceGenerator& space, const Choice
                                base::ThreadPool& pool) {
   std::vector<sketch::Candidate> lent;
   if (options.user_store != nullptr) lent = options.user_store->Lend(space, kLent);
+  std::erase_if(lent, [&](const sketch::Candidate& candidate) {
+    return !options.derivations.Allows(candidate.trace);
+  });
   sketch::Candidate chosen = FastestByEstimate(space, lent, options.untuned, pool);
   bool is_plain = IsPlain(chosen);
   if (!is_plain && options.check != nullptr) {
@@ -95,7 +98,8 @@ class ProgramFinder {
     const uint64_t hash = workload.StructuralHash();
     const auto found = entries_.find(hash);
     if (found != entries_.end()) return found->second;
-    return entries_.emplace(hash, Entry{.space = {workload, target_}}).first->second;
+    return entries_.emplace(hash, Entry{.space = {workload, target_, {}, options_.derivations}})
+        .first->second;
   }
 
   const target::Target& target_;

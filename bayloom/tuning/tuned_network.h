@@ -43,6 +43,7 @@ struct ChoiceOptions {
   record::Store* store = nullptr;   ///< records of the network at hand
   UserStore* user_store = nullptr;  ///< records of all networks
   UntunedOptions untuned = {};
+  sketch::DerivationChoice derivations = {};  ///< that programs may be made by
   /// What is chosen by estimate is checked, and replaced by the plain program where that fails.
   ProgramCheck* check = nullptr;
   Divisions divisions = Divisions::kAll;  ///< that are chosen between

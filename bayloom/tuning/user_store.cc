@@ -121,9 +121,10 @@ void UserStore::KeepMachine(const target::Target& target) {
   With([&](record::Store& store) { store.AddTarget(target); });
 }
 
-std::optional<MeasuredCandidate> UserStore::Find(const sketch::SpaceGenerator& space) {
+std::optional<MeasuredCandidate> UserStore::Find(const sketch::SpaceGenerator& space,
+                                                 const sketch::DerivationChoice& derivations) {
   std::optional<MeasuredCandidate> best;
-  With([&](record::Store& store) { best = RestoreBest(store, space); });
+  With([&](record::Store& store) { best = RestoreBest(store, space, derivations); });
   return best;
 }
 

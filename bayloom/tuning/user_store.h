@@ -54,7 +54,8 @@ class UserStore {
   /// Keeps the target's machine, which was measured undisturbed, unless one is kept.
   void KeepMachine(const target::Target& target);
   /// The fastest program known of the space's workload and target.
-  std::optional<MeasuredCandidate> Find(const sketch::SpaceGenerator& space);
+  std::optional<MeasuredCandidate> Find(const sketch::SpaceGenerator& space,
+                                        const sketch::DerivationChoice& derivations = {});
   /// Programs of workloads that differ in their extents only, adapted to these.
   std::vector<sketch::Candidate> Lend(const sketch::SpaceGenerator& space, int count);
 

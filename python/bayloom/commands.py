@@ -79,8 +79,9 @@ def tune(model: Optional[Path] = None, *, op: Optional[str] = None, trials: Opti
          db: Optional[Path] = None, resume: bool = False, dims: Optional[Extents] = None,
          shapes: Optional[Mapping[str, str]] = None, freeze: Optional[Mapping[str, Any]] = None,
          target: Optional[str] = None, strategy: Optional[str] = None,
-         objective: Optional[str] = None, divisions: Optional[str] = None, prior: bool = False,
-         partial: bool = False, workers: Sequence[str] = (), pool: Any = None,
+         objective: Optional[str] = None, divisions: Optional[str] = None,
+         derivations: Optional[str] = None, prior: bool = False, partial: bool = False,
+         workers: Sequence[str] = (), pool: Any = None,
          callbacks: Iterable[Callable[[dict], None]] = (), verbose: bool = False) -> TuneResult:
     """Finds fast programs for an ONNX model, or for one operator such as op="matmul:512,512,512".
 
@@ -93,7 +94,8 @@ def tune(model: Optional[Path] = None, *, op: Optional[str] = None, trials: Opti
     machines do. With a `target` such as "aarch64-linux-gnu" they may be of another architecture:
     "ssh board ./bayloom-worker" (docs/workers.md). `objective` such as "latency,size" has the result
     hold a Pareto front of networks (docs/libraries.md#small-libraries). `divisions` "none" leaves
-    out regions as one task where they can be several (docs/scheduling.md#tasks-in-place-of-others).
+    out regions as one task where they can be several (docs/scheduling.md#tasks-in-place-of-others),
+    `derivations` "none", or names such as "winograd-2x2", algorithms beside the definition.
     With `prior` the tuning begins with a model of what earlier ones have measured on this machine,
     if that was enough (docs/scheduling.md#what-earlier-tunings-teach).
 
@@ -108,7 +110,7 @@ def tune(model: Optional[Path] = None, *, op: Optional[str] = None, trials: Opti
                  *program.options(op=op, trials=trials, time=time, threads=threads, seed=seed,
                                   db=database, resume=resume, dim=dims, shape=shapes,
                                   freeze=freeze, target=target, strategy=strategy,
-                                  objective=objective, divisions=divisions,
+                                  objective=objective, divisions=divisions, derivations=derivations,
                                   prior="on" if prior else None, partial=partial,
                                   workers=_worker_commands(workers, pool))]
     new_trials = _NewTrials(database, callbacks)
@@ -125,7 +127,8 @@ def compile(model: Path, out: Path = ".", *, name: Optional[str] = None, db: Opt
             target: Union[str, Sequence[str], None] = None, effort: Optional[str] = None,
             prefer: Optional[str] = None, max_size: Union[int, str, None] = None,
             max_memory: Union[int, str, None] = None, max_slowdown: Union[float, str, None] = None,
-            divisions: Optional[str] = None, verbose: bool = False) -> str:
+            divisions: Optional[str] = None, derivations: Optional[str] = None,
+            verbose: bool = False) -> str:
     """Compiles an ONNX model to a shared library without dependencies, with the programs that
     `tune` found; the path of the library, for `bayloom.load`. A C header lies beside it.
 
@@ -133,14 +136,15 @@ def compile(model: Path, out: Path = ".", *, name: Optional[str] = None, db: Opt
     of operators that were not tuned are chosen: "none", "low", "normal" or "high".
     `prefer`, "latency", "size" or "memory", and the limits choose among the programs found: bytes,
     also as "400k", and a share of the fastest time, such as 0.1 (docs/libraries.md#small-libraries).
-    `divisions` is as in `tune`.
+    `divisions` and `derivations` are as in `tune`.
     """
     targets = target if target is None or isinstance(target, str) else ",".join(target)
     arguments = ["compile", os.fspath(model),
                  *program.options(out=out, name=name, db=db, threads=threads, dim=dims,
                                   shape=shapes, freeze=freeze, target=targets, effort=effort,
                                   prefer=prefer, max_size=max_size, max_memory=max_memory,
-                                  max_slowdown=max_slowdown, divisions=divisions)]
+                                  max_slowdown=max_slowdown, divisions=divisions,
+                                  derivations=derivations)]
     return program.run(arguments, verbose=verbose)["library"]
 
 

@@ -145,6 +145,28 @@ TEST(ProcessEvaluator, SurvivesWhateverTheProcessDoes) {
   EXPECT_EQ(outcome(0).value, 0);
 }
 
+TEST(ProcessEvaluator, WhatComesAfterAnAnswerIsNoAnswerToTheNextQuestion) {
+  // It writes more once the next question may have been asked, but before it reads that.
+  const Scenario scenario = ParseScenario(std::string(kParameters) + R"(evaluator:
+  process:
+    - python3
+    - -uc
+    - |
+      import json, os, sys, time
+      print("a banner")
+      for line in sys.stdin:
+          print(json.loads(line)["n"]); time.sleep(0.02); print(100); print("done")
+  timeout: 60
+)",
+                                          "f");
+  const auto evaluator = Make(scenario);
+  for (const double n : {3.0, 1.0, 4.0, 1.0, 5.0, 9.0}) {
+    space::Configuration configuration = *scenario.default_configuration;
+    configuration.coordinates[0] = n;
+    EXPECT_EQ(trial::EvaluateOne(*evaluator, configuration).value, n);
+  }
+}
+
 TEST(ProcessEvaluator, GivesUpAProcessThatHangs) {
   const Scenario scenario =
       ParseScenario(std::string(kParameters) + "evaluator: {process: sleep 60, timeout: 0.2}", "f");

@@ -26,6 +26,8 @@ target::Target TwoCores() {
   return target;
 }
 
+constexpr const char* kEveryTile = "winograd-2x2,winograd-4x4,winograd-6x6";
+
 /// The size of the tiles of a space of Winograd's algorithm; 0 for other spaces.
 int64_t WinogradTile(const tensor::Trace& trace) {
   for (const tensor::Instruction& step : trace.instructions()) {
@@ -48,7 +50,8 @@ tensor::Conv2dShape Shape(int64_t size, int64_t in, int64_t out, int64_t pad) {
 }
 
 TEST(Derivations, SpacesComeAfterThoseOfTheRules) {
-  const std::vector<int64_t> tiles = TilesOf(tensor::Conv2dWorkload(Shape(56, 64, 64, 1)));
+  const std::vector<int64_t> tiles =
+      TilesOf(tensor::Conv2dWorkload(Shape(56, 64, 64, 1)), kEveryTile);
   EXPECT_TRUE(std::is_sorted(tiles.begin(), tiles.end()));
   EXPECT_EQ(tiles.front(), 0);
   EXPECT_EQ(std::count(tiles.begin(), tiles.end(), 2), 2);
@@ -58,7 +61,8 @@ TEST(Derivations, SpacesComeAfterThoseOfTheRules) {
 
 TEST(Derivations, LargerTilesAreForImagesThatTheyFit) {
   // 14 outputs are 16 in tiles of 4, and 18 in tiles of 6.
-  const std::vector<int64_t> tiles = TilesOf(tensor::Conv2dWorkload(Shape(14, 64, 64, 1)));
+  const std::vector<int64_t> tiles =
+      TilesOf(tensor::Conv2dWorkload(Shape(14, 64, 64, 1)), kEveryTile);
   EXPECT_EQ(std::count(tiles.begin(), tiles.end(), 4), 2);
   EXPECT_EQ(std::count(tiles.begin(), tiles.end(), 6), 0);
 }
@@ -75,7 +79,7 @@ TEST(Derivations, AreChosenByName) {
   EXPECT_EQ(derived("none"), Tiles{});
   EXPECT_EQ(derived("winograd-4x4"), (Tiles{4, 4}));
   EXPECT_EQ(derived("winograd-6x6,winograd-2x2"), (Tiles{2, 2, 6, 6}));
-  EXPECT_EQ(derived("all"), (Tiles{2, 2, 4, 4, 6, 6}));
+  EXPECT_EQ(derived("all"), (Tiles{2, 2, 4, 4})) << "those that are as exact";
 }
 
 TEST(DerivationChoice, IsReadAndWritten) {

@@ -171,6 +171,9 @@ TEST(Constraint, HoldsOrNot) {
                               "((((a))))==7",
                               "a % 0 == 0 or 1",
                               "not (a % 0 == 0)",
+                              "a / b not in (4, 8)",
+                              "a not in (b, 3)",
+                              "1 not in (a % b, 7) or a % b == 1",
                               "not (a / 0 != 1)"};
   for (const char* text : hold) EXPECT_EQ(Answer(text), "true") << text;
   const char* const fail[] = {"a == 8",
@@ -196,6 +199,11 @@ TEST(Constraint, HoldsOrNot) {
                               "sqrt(-a) <= 0",
                               "min(a, a % 0) < 100",
                               "a % 0",
+                              "a / 0 not in (4, 8)",
+                              "a % 0 not in [1]",
+                              "min(a % 0, 2) not in (1,)",
+                              "1 not in (a % 0, 7)",
+                              "7 not in (a, 3)",
                               "b & 0.5 == 0",
                               "gcd(b, .5) > 0",
                               "1 << -1 > 0",

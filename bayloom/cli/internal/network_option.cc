@@ -14,6 +14,7 @@
 
 #include "bayloom/base/clock.h"
 #include "bayloom/base/one_line.h"
+#include "bayloom/cli/internal/derivations_option.h"
 #include "bayloom/cli/internal/help.h"
 #include "bayloom/cli/internal/output.h"
 #include "bayloom/cli/internal/regions.h"
@@ -98,6 +99,7 @@ void NetworkOption::AddTo(CLI::App& command) {
                      ->option_text("NAME")
                      ->capture_default_str(),
                  {"none", "low", "normal", "high"}));
+  AddDerivationsOption(command, derivations);
   AddDivisionsOption(command, divisions);
   Advanced(OneOf(command
                      .add_option("--branches", branches,
@@ -149,6 +151,7 @@ tuning::TunedNetwork NetworkOption::Untuned(const tuning::TunedNetwork& network)
   return tuning::TunedNetwork::Choose(
       network.network, network.target,
       {.untuned = OptionsFor(effort),
+       .derivations = *sketch::DerivationChoice::Parse(derivations.value_or("all")),
        .observer = [&](int done, int all) { progress.Show(done, all); }});
 }
 
@@ -163,6 +166,7 @@ tuning::TunedNetwork NetworkOption::Choose(const graph::TaskGraph& network,
       {.store = records,
        .user_store = &user_store,
        .untuned = OptionsFor(effort),
+       .derivations = *sketch::DerivationChoice::Parse(derivations.value_or("all")),
        .check = check.get(),
        .divisions = *tuning::ParseDivisions(divisions.value_or("all")),
        .preference = preference.Get(),

@@ -32,6 +32,7 @@ struct NetworkOption {
   std::string database;
   StoreOption store;
   std::string effort = "normal";
+  std::optional<std::string> derivations;
   std::optional<std::string> divisions;
   std::string branches = "in-turn";
   PreferenceOption preference;

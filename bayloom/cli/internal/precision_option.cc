@@ -91,8 +91,8 @@ graph::TaskGraph PrecisionOption::TasksOf(graph::Graph graph) const {
   graph::Precision precision;
   if (IsReduced()) {
     // A network that is loaded again is in the precision that was decided and said before.
-    auto used = std::ranges::find(*used_, tuning::NetworkHash(graph),
-                                  &tuning::NetworkPrecision::network);
+    auto used =
+        std::ranges::find(*used_, tuning::NetworkHash(graph), &tuning::NetworkPrecision::network);
     if (used == used_->end()) {
       used = used_->insert(used, Decide(graph));
       Say("{}\n", tuning::Describe(*used));

@@ -29,6 +29,20 @@ Result<DerivationChoice> DerivationChoice::Parse(std::string_view text) {
   return choice;
 }
 
+bool DerivationChoice::Contains(const std::string& name) const {
+  // Its errors are some ten times those of the definition.
+  constexpr std::string_view kOnlyByName = "winograd-6x6";
+  return names_ ? names_->contains(name) : name != kOnlyByName;
+}
+
+bool DerivationChoice::Allows(const tensor::Trace& trace) const {
+  if (!names_) return true;
+  return std::ranges::all_of(trace.instructions(), [&](const tensor::Instruction& step) {
+    return step.kind != tensor::InstructionKind::kWinograd ||
+           names_->contains(fmt::format("winograd-{0}x{0}", step.attributes[0]));
+  });
+}
+
 std::string DerivationChoice::ToString() const {
   if (!names_) return "all";
   return names_->empty() ? "none" : fmt::format("{}", fmt::join(*names_, ","));

@@ -9,22 +9,27 @@
 #include <string_view>
 
 #include "bayloom/base/result.h"
+#include "bayloom/tensor/trace.h"
 
 namespace bayloom::sketch {
 
-/// Which of the derivations (derivations.h) make design spaces. All, if nothing else is said.
+/// Which of the derivations (derivations.h) make design spaces. If nothing else is said, all whose
+/// results are about as exact as those of the definition.
 class DerivationChoice {
  public:
   DerivationChoice() = default;
-  /// "all", "none", or names with commas between them. Fails for a name that is not known.
+  /// "all" (the default), "none", or names with commas between them. Fails for a name that is not
+  /// known.
   static Result<DerivationChoice> Parse(std::string_view text);
 
-  bool Contains(const std::string& name) const { return !names_ || names_->contains(name); }
+  bool Contains(const std::string& name) const;
+  /// Whether a recorded trace has no derivation but those that are named; by default any is taken.
+  bool Allows(const tensor::Trace& trace) const;
   /// What Parse understands; equal for equal choices.
   std::string ToString() const;
 
  private:
-  std::optional<std::set<std::string>> names_;  ///< nullopt: all there are
+  std::optional<std::set<std::string>> names_;  ///< nullopt: the default
 };
 
 }  // namespace bayloom::sketch

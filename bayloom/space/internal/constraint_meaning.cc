@@ -253,6 +253,31 @@ Operand ConstraintMeaning::Member(const Operand& item, std::span<const Operand> 
   return {.type = Type::kTruth, .expression = truth, .offset = item.offset};
 }
 
+Operand ConstraintMeaning::NoMember(const Operand& item, std::span<const Operand> members) const {
+  std::vector<Operand> constants;
+  int truth = graph_.Constant(1);
+  const auto require = [&](int condition) {
+    truth = graph_.Compute(Operation::kAnd, {truth, condition});
+  };
+  for (const Operand& member : members) {
+    if (member.type == Type::kNumber && item.type != Type::kParameter &&
+        graph_[member.expression].operation == Operation::kConstant) {
+      constants.push_back(member);
+    } else {
+      require(CompareAs(Operation::kNotEqual, item, member).expression);
+    }
+  }
+  if (!constants.empty()) {
+    require(Not(Member(item, constants), item.offset).expression);
+    // What has no value does not equal itself; parameters have one.
+    const int number = Number(item);
+    if (graph_[number].operation != Operation::kTerm) {
+      require(graph_.Compute(Operation::kEqual, {number, number}));
+    }
+  }
+  return {.type = Type::kTruth, .expression = truth, .offset = item.offset};
+}
+
 Operand ConstraintMeaning::Select(const Operand& condition, const Operand& yes,
                                   const Operand& no) const {
   const int truth = Truth(condition);

@@ -149,8 +149,8 @@ class Parser {
       if (Sees("in") || (Sees("not") && Sees("in", 1))) {
         const bool negated = Accept("not");
         Expect("in");
-        const Operand member = meaning_.Member(left, List());
-        add_link(negated ? meaning_.Not(member, member.offset) : member);
+        const std::vector<Operand> list = List();
+        add_link(negated ? meaning_.NoMember(left, list) : meaning_.Member(left, list));
         return *chain;
       }
       const std::string_view symbol = AcceptOneOf({"==", "!=", "<=", ">=", "<", ">"});
