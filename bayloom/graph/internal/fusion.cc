@@ -9,6 +9,7 @@
 #include <set>
 
 #include "bayloom/graph/internal/passes/rewriting.h"
+#include "bayloom/graph/internal/passes/sampled_channels.h"
 #include "bayloom/sketch/analysis.h"
 
 namespace bayloom::graph {
@@ -182,7 +183,9 @@ class Fuser {
         const int producer = producers_[operand];
         if (producer < 0 || !depends[producer]) continue;
         depends[n] = true;
-        (inside.contains(producer) ? reads_inside : reads_outside) = true;
+        const bool fits =
+            inside.contains(producer) && KeepsChannelsLast(NodeAt(producer), NodeAt(n));
+        (fits ? reads_inside : reads_outside) = true;
       }
       if (!reads_inside || reads_outside || group_of_[n] >= 0) continue;
       if (!FitsRows(n, rows, inside)) continue;
@@ -231,6 +234,7 @@ class Fuser {
     constexpr size_t kMaxChain = 16;
     for (int last = first, next; (next = OnlyReader(last)) >= 0; last = next) {
       if (NodeAt(next).kind != NodeKind::kMap || IsCostlyInJoin(NodeAt(last), NodeAt(next)) ||
+          !KeepsChannelsLast(NodeAt(last), NodeAt(next)) ||
           groups_[group].nodes.size() == kMaxChain) {
         break;
       }

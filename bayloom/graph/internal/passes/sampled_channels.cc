@@ -38,7 +38,7 @@ int SampledChannels(const Node& node) {
   constexpr int64_t kMinChannels = 8;
   if (node.kind != NodeKind::kMap && node.kind != NodeKind::kReduce) return -1;
   const std::vector<tensor::Expr> loads = LoadsOf(node.stage.value);
-  for (size_t i = 1; i < node.stage.iters.size(); ++i) {
+  for (size_t i = node.stage.iters.size(); i-- > 0;) {
     const tensor::Iter& iter = node.stage.iters[i];
     if (iter.kind == tensor::IterKind::kReduction || iter.extent < kMinChannels) continue;
     const bool sampled = std::ranges::any_of(loads, [&](const tensor::Expr& load) {
