@@ -99,8 +99,9 @@ class Store {
   /// the named value "repeats" says of how many. The medians are divided by the least ratio of one
   /// to its trial's value: so much slower the machine is taken to have been by then, for the rest
   /// is luck of the trials. Where the repeats say which candidate was "chosen", no other one counts
-  /// as faster. The candidates and all trials made since are ordered by value, and come before those
-  /// that were not thought worth repeating. A candidate with a repeat that failed is left out.
+  /// as faster. The candidates and all trials made since are ordered by value, and come before
+  /// those that were not thought worth repeating. A candidate with a repeat that failed is left
+  /// out.
   std::vector<StoredTrial> BestOf(TaskId task, TargetId target, int count);
   int64_t CountTrials(RunId run);
 

@@ -175,8 +175,9 @@ TEST_P(WinogradErrors, StayWithinWhatIsExpected) {
     EXPECT_LE(bound, kMaxDerivationError);
     EXPECT_LE(error, bound) << tile;
     EXPECT_GE(error, bound / 100) << tile;
-    if (tile <= 4)
+    if (tile <= 4) {
       EXPECT_LE(error, 6 * direct_error) << "what is tried by default is about as exact";
+    }
   }
 }
 

@@ -16,6 +16,7 @@
 #include "bayloom/mapspace/timeloop_yaml.h"
 #include "bayloom/report/cores_table.h"
 #include "bayloom/report/format.h"
+#include "bayloom/report/printable.h"
 #include "bayloom/report/progress_columns.h"
 #include "bayloom/report/status_line.h"
 

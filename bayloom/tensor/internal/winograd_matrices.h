@@ -13,9 +13,9 @@ namespace bayloom::tensor {
 ///
 ///     y = A^T [(G g) * (B^T d)]
 ///
-/// Made by Lagrange interpolation for 0, infinity and pairs of points that amplify roundings little:
-/// n = 4: 1; n = 6: 2/3 and 3/2; n = 8: 1, 2 and 5/8. Rows (of input and filter) and columns (of
-/// output) 2 i - 1 and 2 i belong to points that differ in their sign only.
+/// Made by Lagrange interpolation for 0, infinity and pairs of points that amplify roundings
+/// little: n = 4: 1; n = 6: 2/3 and 3/2; n = 8: 1, 2 and 1/2. Rows (of input and filter) and
+/// columns (of output) 2 i - 1 and 2 i belong to points that differ in their sign only.
 struct WinogradMatrices {
   using Matrix = std::vector<std::vector<double>>;
   Matrix input;   ///< B^T: n x n
