@@ -190,14 +190,15 @@ void DeformConv(OperatorContext& context) {
   const auto& counts = d.windows.counts;
   const tensor::Tensor taps = context.builder().View(weights, {groups, out, in, k[0], k[1]});
   const tensor::Tensor sums = context.builder().Reduce(
-      "deformconv", {x.shape()[0], groups, out, counts[0], counts[1]},
+      "deformconv", {x.shape()[0], groups, counts[0], counts[1], out},
       {{"kh", k[0]}, {"kw", k[1]}, {"ci", in}}, tensor::Reduction::kSum,
       [&](const Exprs& s, const Exprs& r) {
-        return columns(s[0], s[1] * Expr(in) + r[2], r[0], r[1], s[3], s[4]) *
-               taps(s[1], s[2], r[2], r[0], r[1]);
-      });
-  const tensor::Tensor y =
-      context.builder().View(sums, {x.shape()[0], groups * out, counts[0], counts[1]});
+        return columns(s[0], s[1] * Expr(in) + r[2], r[0], r[1], s[2], s[3]) *
+               taps(s[1], s[4], r[2], r[0], r[1]);
+      },
+      NodeKind::kMatmul);
+  const tensor::Tensor y = context.builder().View(
+      Permute(context, sums, {0, 1, 4, 2, 3}), {x.shape()[0], groups * out, counts[0], counts[1]});
   if (!context.HasInput(3)) return context.SetOutput(0, y);
   const tensor::Tensor bias = context.Input(3);
   if (bias.shape() != std::vector<int64_t>{groups * out}) context.Refuse("the bias does not fit");
