@@ -13,6 +13,8 @@ namespace bayloom::base {
 
 /// Of a file that a person writes, such as a scenario or an architecture.
 inline constexpr size_t kMaxTextBytes = size_t{64} << 20;
+/// Of one value of a template's variable.
+inline constexpr size_t kMaxTemplateValueBytes = size_t{1} << 20;
 /// Of one JSON value.
 inline constexpr size_t kMaxJsonBytes = size_t{1} << 30;
 /// Of one line of a file of records or of a conversation.

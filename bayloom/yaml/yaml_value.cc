@@ -151,7 +151,7 @@ std::string YamlValue::Where() const {
 }
 
 void YamlValue::Fail(const std::string& message) const {
-  throw InputError(Where() + path_ + (path_.empty() ? "" : ": ") + message);
+  throw PlacedError(Where() + path_ + (path_.empty() ? "" : ": ") + message);
 }
 
 void YamlValue::Expected(std::string_view what) const {

@@ -119,11 +119,20 @@ class YamlValue {
   std::string path_;
 };
 
-/// Calls `make`; what it refuses is thrown with the place of the value that asked for it.
+/// Bad input whose message begins with its place.
+class PlacedError : public InputError {
+ public:
+  using InputError::InputError;
+};
+
+/// Calls `make`; what it refuses is thrown with the place of the value that asked for it, unless
+/// it has a place of its own.
 template <typename Make>
 auto WithPlace(const YamlValue& value, Make make) {
   try {
     return make();
+  } catch (const PlacedError&) {
+    throw;
   } catch (const InputError& error) {
     value.Fail(error.what());
   }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <functional>
 
@@ -257,6 +258,30 @@ TEST_F(Template, LimitsWhatIsRepeated) {
   Write("deep.yaml", std::string(60, '[') + std::string(60, ']'));
   EXPECT_THAT(Refusal(std::string(60, '[') + "{{include('deep.yaml')}}" + std::string(60, ']')),
               HasSubstr("nested more than 100 deep"));
+}
+
+TEST_F(Template, LimitsWhatVariablesHold) {
+  std::string doubling = "{% set a = 'xxxxxxxxxxxxxxxx' %}\n";
+  for (int i = 0; i < 28; ++i) doubling += "{% set a = a ~ a %}\n";
+  EXPECT_EQ(Refusal(doubling + "b: 1\n"),
+            "/refused.yaml:18: {% set a = a ~ a %}: the text has more than 1 MiB");
+  // Many that are just small enough count as text.
+  std::string many = doubling.substr(0, doubling.find('\n') + 1);
+  for (int i = 0; i < 15; ++i) many += "{% set a = a + a %}\n";
+  for (int i = 0; i < 200; ++i) many += fmt::format("{{% set b{} = a %}}\n", i);
+  EXPECT_THAT(Refusal(many + "b: 1\n"), HasSubstr("there are more than 64 MiB of text"));
+}
+
+TEST_F(Template, IncludesWhatEndsOnly) {
+  ASSERT_EQ(mkfifo((folder_ / "pipe.yaml").c_str(), 0600), 0);
+  for (const char* text : {"a: {{include('pipe.yaml')}}\n", "a: {{include_all('p*.yaml')}}\n",
+                           "{{include_text('pipe.yaml')}}\n", "a: {{include('/dev/zero')}}\n"}) {
+    EXPECT_THAT(Refusal(text), HasSubstr("there is no file")) << text;
+  }
+  EXPECT_THAT(Refusal("a: {{include_all('/*/*/*/x.yaml')}}\n"),
+              HasSubstr("more than 2 folders of '/*/*/*/x.yaml' have wildcards"));
+  EXPECT_THAT(Refusal("a: {{include_all('/*/../*/../*/../*/../*/../*/../no.yaml')}}\n"),
+              HasSubstr("there is no file"));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "bayloom/base/one_line.h"
+#include "bayloom/base/text_limits.h"
 
 namespace bayloom::yaml {
 namespace {
@@ -50,9 +51,11 @@ TemplateValue ComputeWhole(const std::string& name, int64_t a, int64_t b) {
 }
 
 TemplateValue Compute(const std::string& name, const TemplateValue& a, const TemplateValue& b) {
-  if (name == "~") return PrintTemplateValue(a) + PrintTemplateValue(b);
-  if (name == "+" && a.is_string() && b.is_string()) {
-    return a.get<std::string>() + b.get<std::string>();
+  if (name == "~" || (name == "+" && a.is_string() && b.is_string())) {
+    std::string joined = PrintTemplateValue(a) + PrintTemplateValue(b);
+    if (joined.size() <= base::kMaxTemplateValueBytes) return joined;
+    throw ExpressionError(
+        fmt::format("the text has more than {} MiB", base::kMaxTemplateValueBytes >> 20));
   }
   for (const TemplateValue* operand : {&a, &b}) {
     if (!operand->is_number()) {

@@ -252,6 +252,16 @@ class Rendering {
     }
   }
 
+  /// Values of variables count as text, so that none can double again and again.
+  void CountValue(const Piece& piece, const TemplateValue& value) {
+    const size_t bytes = PrintTemplateValue(value).size();
+    if (bytes > base::kMaxTemplateValueBytes) {
+      Fail(piece,
+           fmt::format("the value has more than {} MiB", base::kMaxTemplateValueBytes >> 20));
+    }
+    Count(piece, bytes);
+  }
+
   Expression Parse(const Piece& piece, std::string_view text) const {
     if (text.size() > kMaxExpressionBytes) {
       Fail(piece, fmt::format("has more than {} bytes", kMaxExpressionBytes));
@@ -284,7 +294,9 @@ class Rendering {
         Fail(piece, "expected {% set name = expression %}");
       }
       if (!IsRendered()) return;
-      scope_.variables[variable] = Evaluate(piece, Parse(piece, rest.substr(equals + 1)));
+      TemplateValue value = Evaluate(piece, Parse(piece, rest.substr(equals + 1)));
+      CountValue(piece, value);
+      scope_.variables[variable] = std::move(value);
     } else {
       Fail(piece, "is not supported; there are set, if, elif, else and endif");
     }
