@@ -494,10 +494,10 @@ void AddTuneCommand(CLI::App& app) {
       "\n"
       "Derivations, which are tried beside the operator as it is defined:\n"
       "  winograd-2x2  3x3 convolutions in float32 by Winograd's F(2x2, 3x3)\n"
-      "  winograd-4x4  the same by F(4x4, 3x3): fewer products, errors two to four times\n"
+      "  winograd-4x4  the same by F(4x4, 3x3): fewer products, errors some five times\n"
       "                those of the definition\n"
-      "  winograd-6x6  the same by F(6x6, 3x3), only if it is named: errors of ten times\n"
-      "                those of the definition, below 1e-4 of the largest output\n"
+      "  winograd-6x6  the same by F(6x6, 3x3), only if it is named: errors some twenty\n"
+      "                times those of the definition, below 1e-4 of the largest output\n"
       "\n"
       "Operators:\n" +
           tensor::OperatorExamples()));

@@ -62,6 +62,7 @@ class ProcessEvaluator {
         return trial::Outcome::Infeasible(trial::Verdict::kCrash, started.error().message);
       }
     }
+    unread_.clear();
     // The process may write more after an answer, and does so before it reads the next line: the
     // rest of the request follows once its first character is read, and what was written by then is
     // no answer to it.
@@ -69,7 +70,7 @@ class ProcessEvaluator {
     request.remove_suffix(held_back);
     while (true) {
       if (request.empty() && held_back > 0 && HasReadAll()) {
-        DropUnread();
+        DropLines();
         request = std::string_view(request.data(), std::exchange(held_back, 0));
       }
       if (const size_t end = unread_.find('\n');
@@ -136,12 +137,15 @@ class ProcessEvaluator {
     return ioctl(child_->input(), FIONREAD, &bytes) == 0 && bytes == 0;
   }
 
-  /// What was said without being asked is no answer to what comes now.
-  void DropUnread() {
-    unread_.clear();
+  /// Lines that were written without being asked for are no answer to what comes now. What follows
+  /// the last of them may be the beginning of one.
+  void DropLines() {
     char buffer[65536];
-    while (read(child_->output(), buffer, sizeof(buffer)) > 0) {
+    for (ssize_t bytes = 0; (bytes = read(child_->output(), buffer, sizeof(buffer))) > 0;) {
+      unread_.append(buffer, static_cast<size_t>(bytes));
     }
+    const size_t last = unread_.rfind('\n');
+    if (last != std::string::npos) unread_.erase(0, last + 1);
   }
 
   trial::Outcome GiveUp(trial::Verdict verdict, std::string reason) {

@@ -30,7 +30,7 @@ Result<DerivationChoice> DerivationChoice::Parse(std::string_view text) {
 }
 
 bool DerivationChoice::Contains(const std::string& name) const {
-  // Its errors are some ten times those of the definition.
+  // Its errors are some twenty times those of the definition.
   constexpr std::string_view kOnlyByName = "winograd-6x6";
   return names_ ? names_->contains(name) : name != kOnlyByName;
 }
