@@ -72,6 +72,9 @@ struct Repeat {
   int64_t timestamp = 0;  ///< microseconds since 1970; filled in by the store when 0
 };
 
+/// The named value of a repeat's outcome that says: of its comparison, this candidate was chosen.
+inline constexpr const char* kChosen = "chosen";
+
 /// A workload that is or was tuned.
 struct TaskRecord {
   TaskId id = 0;

@@ -153,10 +153,10 @@ std::vector<StoredTrial> Store::Compared(std::span<const Repeat> comparison) {
     slowdown = std::min(slowdown, median / trial.outcome.value);
     trial.outcome.value = median;
     trial.outcome.Set("repeats", static_cast<double>(repeats.size()));
-    if (repeats.front()->outcome.Get("chosen", 0) > 0) trial.outcome.Set("chosen", 1);
+    if (repeats.front()->outcome.Get(kChosen, 0) > 0) trial.outcome.Set(kChosen, 1);
   }
   const auto chosen = std::ranges::find_if(trials, [](const StoredTrial& trial) {
-    return trial.outcome.ok() && trial.outcome.Get("chosen", 0) > 0;
+    return trial.outcome.ok() && trial.outcome.Get(kChosen, 0) > 0;
   });
   for (StoredTrial& trial : trials) {
     if (chosen != trials.end() && trial.outcome.ok()) {

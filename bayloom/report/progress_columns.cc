@@ -147,11 +147,13 @@ Table TaskTable(std::span<const scheduling::TaskProgress> tasks) {
   const double whole = scheduling::CostOfTheWhole(tasks);
   for (const scheduling::TaskProgress& task : tasks) {
     const double best = task.best();
-    const double share = std::isfinite(whole) ? task.weight * best / whole : std::nan("");
+    const bool is_estimated = std::isinf(best) && std::isfinite(task.zero_trial_cost);
+    const double cost = is_estimated ? task.zero_trial_cost : best;
+    const double share = std::isfinite(whole) ? task.weight * cost / whole : std::nan("");
     table.AddRow({task.name,
                   {task.weight, fmt::format("{:g}", task.weight)},
                   task.trials(),
-                  {best, FormatSeconds(best)},
+                  {best, (is_estimated ? "~" : "") + FormatSeconds(cost)},
                   {Rate(task), FormatRate(Rate(task))},
                   {share, std::isfinite(share) ? fmt::format("{:.1f} %", 100 * share) : "-"}});
   }

@@ -28,7 +28,4 @@ struct Finalist {
 std::vector<Finalist> FinalistsOf(record::Store& store, const TuningTask& task,
                                   record::TargetId target, int count);
 
-/// The named value of an outcome that says: of the programs of its comparison, this one was chosen.
-inline constexpr const char* kChosen = "chosen";
-
 }  // namespace bayloom::tuning

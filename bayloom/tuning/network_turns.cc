@@ -22,13 +22,13 @@
 namespace bayloom::tuning {
 namespace {
 
-/// Rounds that are aimed at, those that are carried out at least, and those that are
-/// recorded.
+/// Rounds that are aimed at, those that are carried out at least, and those that are recorded.
 constexpr int kRounds = 24, kMinRounds = 3, kRecordedRounds = 5;
 /// What of the time goes into rounds; the rest compares the two networks.
 constexpr double kShareOfRounds = 0.65;
 constexpr int kLeastPairs = 8, kMostPairs = 100, kMaxRepeats = 50;
-/// Runs of the default programs, as many of them as take this part of the time.
+/// Runs of the default programs, in turns with the chosen ones, if they take no larger part of the
+/// time.
 constexpr int kDefaultRuns = 3;
 constexpr double kShareOfDefaults = 0.5;
 
@@ -81,15 +81,15 @@ std::unique_ptr<TurnRunner> MakeTurnRunner(
   return std::make_unique<ExecutorRunner>(network, target, programs);
 }
 
-/// The programs of a task. One that has no choice has one program and no finalists.
+/// The programs of a task.
 struct NetworkTurns::Contest {
   const TuningTask* task = nullptr;
   std::vector<Finalist> finalists;
   Turns turns{1};
-  bool keeps_first = true;   ///< the first finalist is the zero-trial program
-  std::optional<int> fixed;  ///< chosen before
-  tensor::Program plain;     ///< the default program, which follows the finalists
-  std::vector<double> plain_seconds;
+  bool keeps_first = true;           ///< the first finalist is the zero-trial program
+  std::optional<int> fixed;          ///< chosen before
+  tensor::Program plain;             ///< the default program, which follows the finalists
+  std::vector<double> plain_ratios;  ///< its times over those of the chosen one, run after run
 
   int Chosen() const { return fixed ? *fixed : keeps_first ? turns.Chosen() : turns.Fastest(); }
   void Limit(size_t count) {
@@ -267,6 +267,7 @@ trial::StopReason NetworkTurns::Run(const RunnerMaker& make,
   const bool has_baseline = std::ranges::any_of(contests_, [](const Contest& contest) {
     return contest.task != nullptr && contest.keeps_first;
   });
+  if (has_baseline && is_same) gain_ = GainInTurns{latency, latency, {}};
   if (has_baseline && !is_same) {
     if (!RunPairs(*runner, end)) return trial::StopReason::kStopped;
     gain_ = {.zero_trial_seconds = Median(zero_trial_seconds_),
@@ -282,19 +283,25 @@ trial::StopReason NetworkTurns::Run(const RunnerMaker& make,
 void NetworkTurns::TimeDefaults(TurnRunner& runner) {
   double estimate = 0;
   for (size_t i = 0; i < contests_.size(); ++i) {
-    Contest& contest = contests_[i];
     estimate += network_.network.tasks[i].weight *
-                feature::EstimateCodeTime(contest.plain, network_.target);
-    runner.Use(static_cast<int>(i), static_cast<int>(contest.finalists.size()));
+                feature::EstimateCodeTime(contests_[i].plain, network_.target);
   }
-  const double most = kShareOfDefaults * options_.budget.seconds / std::max(estimate, 1e-9);
-  const std::vector<graph::TaskCall>& calls = network_.network.calls;
-  for (int run = 0; run < std::min(kDefaultRuns, static_cast<int>(most)); ++run) {
-    std::vector<double> seconds(calls.size()), sums(contests_.size());
+  if (kDefaultRuns * estimate > kShareOfDefaults * options_.budget.seconds) return;
+  const auto time = [&] {
+    std::vector<double> seconds(network_.network.calls.size()), sums(contests_.size());
     runner.Run(&seconds);
-    for (size_t c = 0; c < calls.size(); ++c) sums[calls[c].task] += seconds[c];
+    for (size_t c = 0; c < seconds.size(); ++c) sums[network_.network.calls[c].task] += seconds[c];
+    return sums;
+  };
+  for (int run = 0; run < kDefaultRuns; ++run) {
+    UseAll(runner, /*chosen=*/true);
+    const std::vector<double> chosen = time();
     for (size_t i = 0; i < contests_.size(); ++i) {
-      contests_[i].plain_seconds.push_back(sums[i] / network_.network.tasks[i].weight);
+      runner.Use(static_cast<int>(i), static_cast<int>(contests_[i].finalists.size()));
+    }
+    const std::vector<double> plain = time();
+    for (size_t i = 0; i < contests_.size(); ++i) {
+      contests_[i].plain_ratios.push_back(plain[i] / chosen[i]);
     }
   }
 }
@@ -323,12 +330,15 @@ void NetworkTurns::Record() {
         repeat.trial = contest.finalists[k].trial;
         repeat.round = round;
         repeat.outcome = trial::Outcome::Feasible(Median(std::vector<double>(first, last)));
-        if (k == chosen) repeat.outcome.Set(kChosen, 1);
+        if (k == chosen) repeat.outcome.Set(record::kChosen, 1);
       }
     }
-    if (contest.plain_seconds.empty()) continue;
-    record::Repeat& repeat = repeats.emplace_back(identity);
-    repeat.outcome = trial::Outcome::Feasible(Median(contest.plain_seconds));
+    const double chosen_seconds = Median(contest.turns.SecondsOf(chosen));
+    for (size_t run = 0; run < contest.plain_ratios.size(); ++run) {
+      record::Repeat& repeat = repeats.emplace_back(identity);
+      repeat.round = static_cast<int>(run);
+      repeat.outcome = trial::Outcome::Feasible(chosen_seconds * contest.plain_ratios[run]);
+    }
   }
   store_.AddRepeats(repeats);
   if (is_slower) gain_ = GainInTurns{gain_->zero_trial_seconds, gain_->zero_trial_seconds, {}};

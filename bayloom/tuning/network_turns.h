@@ -62,7 +62,8 @@ class NetworkTurns {
   /// store; from then on Store::BestOf goes by it.
   trial::StopReason Run(const RunnerMaker& make,
                         const std::function<void(const RepeatStatus&)>& observer = {});
-  /// Nothing before Run has ended, and where no task has a zero-trial program beside another.
+  /// Nothing before Run has ended, and where no task has a zero-trial program that was tried.
+  /// Without rounds: nothing was gained.
   const std::optional<GainInTurns>& gain() const { return gain_; }
 
  private:

@@ -149,7 +149,8 @@ class ProgramRepeats::Comparison final : public run::RunTask<ProgramTrial> {
     turns.Drop(turns.Noise());
     zero_trial_seconds_ = turns.SecondsOf(0);
     chosen_seconds_ = turns.SecondsOf(turns.Chosen());
-    for (trial::Outcome& outcome : finalists_[turns.Chosen()].outcomes) outcome.Set(kChosen, 1);
+    for (trial::Outcome& outcome : finalists_[turns.Chosen()].outcomes)
+      outcome.Set(record::kChosen, 1);
   }
 
   void Record() {

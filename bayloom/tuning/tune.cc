@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -258,8 +257,7 @@ trial::StopReason Tuning::Run(const TuningObserver& observer) {
       std::max(kMinRepeatSeconds, options_.repeat_share * session_->Status().seconds);
   const double planned = is_timed ? std::min(wanted, ReservedSeconds(options_)) : wanted;
   budget.seconds = is_timed ? planned : kPatience * planned;
-  const trial::StopReason end =
-      load_ ? RepeatInNetwork(budget, planned, observer) : RepeatAlone(budget, planned, observer);
+  const trial::StopReason end = Repeat(budget, planned, observer);
   if (end != trial::StopReason::kStopped && end != trial::StopReason::kLost) return reason;
   store_.SetFinished(session_->id(), false);
   return end;
@@ -275,6 +273,17 @@ trial::StopReason Tuning::RepeatAlone(const trial::Budget& budget, double planne
     session_->SetGain(*gain);
   }
   return end;
+}
+
+trial::StopReason Tuning::Repeat(const trial::Budget& budget, double planned,
+                                 const TuningObserver& observer) {
+  if (!load_) return RepeatAlone(budget, planned, observer);
+  try {
+    return RepeatInNetwork(budget, planned, observer);
+  } catch (const InputError&) {
+    // The model cannot be read any more, or not be run as a whole; what was tried is worth as much.
+    return RepeatAlone(budget, planned, observer);
+  }
 }
 
 trial::StopReason Tuning::RepeatInNetwork(const trial::Budget& budget, double planned,
@@ -358,6 +367,7 @@ std::vector<NetworkChoice> Tuning::Front() const {
 TuningGain Tuning::Gain() const {
   TuningGain gain;
   gain.over_zero_trial = session_->gain();
+  const SessionStatus status = session_->Status();
   std::vector<std::optional<UntunedComparison>> comparisons;
   for (const auto& task : session_->tasks()) {
     const target::Target& target = task->space().target();
@@ -368,7 +378,7 @@ TuningGain Tuning::Gain() const {
     const std::optional<trial::Outcome> untuned =
         compared ? compared->FasterUntuned() : std::nullopt;
     gain.seconds.push_back(untuned        ? untuned->value
-                           : best.empty() ? std::numeric_limits<double>::infinity()
+                           : best.empty() ? status.tasks[gain.seconds.size()].zero_trial_cost
                                           : best[0].outcome.value);
   }
   Divide(gain);

@@ -74,7 +74,8 @@ struct TuningObserver {
 
 /// What a tuning has achieved. Tasks count with their weights.
 struct TuningGain {
-  /// Seconds of each task's chosen program, in the session's order; infinity without one.
+  /// Seconds of each task's chosen program, in the session's order; of a task without one what its
+  /// zero-trial program is estimated to take, infinity where that is not known.
   std::vector<double> seconds;
   /// How often the network runs each task, as it is divided by these times.
   std::vector<double> weights;
@@ -131,6 +132,8 @@ class Tuning {
   /// as often as `weights` says; 0 where the machine is not known.
   double RooflineBound(std::span<const double> weights) const;
   /// Decides between each task's best programs within so many seconds.
+  trial::StopReason Repeat(const trial::Budget& budget, double planned,
+                           const TuningObserver& observer);
   trial::StopReason RepeatAlone(const trial::Budget& budget, double planned,
                                 const TuningObserver& observer);
   trial::StopReason RepeatInNetwork(const trial::Budget& budget, double planned,

@@ -3,6 +3,7 @@
 
 #include "bayloom/tuning/untuned_comparison.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -17,7 +18,7 @@ constexpr double kUntunedNoise = 0.05;
 }  // namespace
 
 std::optional<trial::Outcome> UntunedComparison::FasterUntuned() const {
-  if (!chosen || untuned.value * (1 + kUntunedNoise) >= *chosen) return std::nullopt;
+  if (!chosen || untuned_slowest * (1 + kUntunedNoise) >= *chosen) return std::nullopt;
   trial::Outcome faster = untuned;
   faster.value *= recorded / *chosen;
   return faster;
@@ -30,16 +31,21 @@ double UntunedComparison::BestSeconds() const {
 std::optional<UntunedComparison> CompareWithUntuned(record::Store& store,
                                                     const record::StoredTrial& chosen) {
   std::optional<trial::Outcome> untuned;
-  std::vector<double> values;
+  std::vector<double> values, untuned_values;
   for (const record::Repeat& repeat : store.LastComparison(chosen.task, chosen.target)) {
     if (!repeat.outcome.ok()) continue;
-    if (repeat.trial_run == 0) untuned = repeat.outcome;
+    if (repeat.trial_run == 0) {
+      untuned = repeat.outcome;
+      untuned_values.push_back(repeat.outcome.value);
+    }
     if (repeat.trial_run == chosen.run && repeat.trial == chosen.ordinal) {
       values.push_back(repeat.outcome.value);
     }
   }
   if (!untuned) return std::nullopt;
+  untuned->value = measure::Quantile(untuned_values, 0.5);
   UntunedComparison comparison = {.untuned = *std::move(untuned),
+                                  .untuned_slowest = std::ranges::max(untuned_values),
                                   .chosen = {},
                                   .repeats = static_cast<int>(values.size()),
                                   .recorded = chosen.outcome.value};

@@ -13,13 +13,14 @@ namespace bayloom::tuning {
 /// A recorded program and the untuned one as the task's latest comparison measured them in turns,
 /// in seconds.
 struct UntunedComparison {
-  trial::Outcome untuned;        ///< measured once
+  trial::Outcome untuned;        ///< the median of its repeats, of which there are few
+  double untuned_slowest = 0;    ///< the largest of these
   std::optional<double> chosen;  ///< median of its repeats; nothing if it was not among them
   int repeats = 0;               ///< of the chosen one
   double recorded = 0;           ///< the chosen one's time as Store::BestOf has it
 
-  /// The untuned program's outcome if that is faster by more than one measurement may err by. Its
-  /// time is the recorded one by the ratio of both in turns.
+  /// The untuned program's outcome if that is faster, in each repeat, by more than one measurement
+  /// may err by. Its time is the recorded one by the ratio of both in turns.
   std::optional<trial::Outcome> FasterUntuned() const;
   /// Of the faster one, in turns; the recorded time where the chosen one was not among them.
   double BestSeconds() const;

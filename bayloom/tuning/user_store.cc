@@ -97,8 +97,11 @@ target::Target UserStore::WithMachine(target::Target target) {
       target.machine = store.TargetOf(*known).machine;
     }
     if (!target.machine) target.machine = ProvisionalMachine(store, target);
-    if (target.machine || mode_ == Mode::kRead || codegen::MissingFeature(target)) return;
-    if (notice_) notice_("Measuring this machine, once for all models: 5 to 25 seconds");
+    if (target.machine || mode_ == Mode::kRead) return;
+    const bool is_gpu =
+        target.kind() == target::TargetKind::kNvidiaGpu;  // its driver tells at once
+    if (!is_gpu && codegen::MissingFeature(target)) return;
+    if (!is_gpu && notice_) notice_("Measuring this machine, once for all models: 5 to 25 seconds");
     const Result<measure::MeasuredMachine> machine = measure::MeasuredMachineOf(target);
     if (!machine) return;
     target.machine = machine->model;

@@ -146,16 +146,16 @@ TEST(ProcessEvaluator, SurvivesWhateverTheProcessDoes) {
 }
 
 TEST(ProcessEvaluator, WhatComesAfterAnAnswerIsNoAnswerToTheNextQuestion) {
-  // It writes more once the next question may have been asked, but before it reads that.
+  // It writes more once the next question is there, but before it reads that.
   const Scenario scenario = ParseScenario(std::string(kParameters) + R"(evaluator:
   process:
     - python3
     - -uc
     - |
-      import json, os, sys, time
+      import json, select, sys
       print("a banner")
       for line in sys.stdin:
-          print(json.loads(line)["n"]); time.sleep(0.02); print(100); print("done")
+          print(json.loads(line)["n"]); select.select([sys.stdin], [], []); print(100); print("done")
   timeout: 60
 )",
                                           "f");

@@ -121,6 +121,17 @@ TEST_F(RestoreTest, ThePlainProgramIsTakenWhereItWasClearlyFaster) {
   EXPECT_EQ(Choose(&store_).program.StructuralHash(), PlainCandidate(space_).hash);
 }
 
+TEST_F(RestoreTest, ThePlainProgramHasToBeFasterEachTimeThatItWasTimed) {
+  const sketch::Candidate tried = Record(1, 2e-3);
+  Compare(3e-3, 1.5e-3);
+  record::Repeat slower = store_.RepeatsOf(run_).back();
+  ASSERT_EQ(slower.trial_run, 0);
+  ++slower.round;
+  slower.outcome.value = 3.2e-3;
+  store_.AddRepeats({&slower, 1});
+  EXPECT_EQ(RestoreBest(store_, space_)->candidate.hash, tried.hash);
+}
+
 TEST_F(RestoreTest, TrialsThatCannotBeMadeAnewAreRefusedAndPassedOver) {
   const sketch::Candidate good = Record(1, 2e-3);
   record::StoredTrial trial = store_.TrialsOf(task_, target_).front();
