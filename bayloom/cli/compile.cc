@@ -34,6 +34,9 @@ nlohmann::json ToJson(const ShapedNetwork& shape) {
   nlohmann::json variants = nlohmann::json::array();
   for (const tuning::TunedNetwork& network : shape.targets) {
     variants.push_back({{"target", network.target.name}, {"tuned_tasks", network.TunedTasks()}});
+    if (const tuning::DerivedTasks derived = network.Derived(); derived.count > 0) {
+      variants.back()["derived"] = {{"tasks", derived.count}, {"expected_error", derived.error}};
+    }
     if (!network.regions.empty()) variants.back()["regions"] = RegionsJson(network.regions);
     if (!network.cost.empty()) variants.back()["cost"] = CostJson(network.cost);
   }

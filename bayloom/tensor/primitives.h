@@ -180,5 +180,8 @@ Result<std::vector<BlockId>> Winograd(Program& program, BlockId block, int64_t t
 /// The largest error over the largest output to expect of the derivations that can compute a block
 /// of the workload; 0 if none can.
 double DerivationError(const Workload& workload);
+/// The same of those that the program is made by. That of sums one after the other: generated code
+/// adds up shorter ones.
+double DerivationError(const Program& program);
 
 }  // namespace bayloom::tensor

@@ -50,14 +50,15 @@ Result<sketch::Candidate> RestoreCandidate(const sketch::SpaceGenerator& space,
 
 std::optional<MeasuredCandidate> RestoreBest(record::Store& store,
                                              const sketch::SpaceGenerator& space,
-                                             const sketch::DerivationChoice& derivations) {
+                                             const sketch::DerivationChoice* derivations) {
   constexpr int kAttempts = 16;
   const std::optional<record::TaskId> task = store.FindTask(space.workload().StructuralHash());
   const std::optional<record::TargetId> target = store.FindTarget(space.target());
   if (!task || !target) return std::nullopt;
   for (const record::StoredTrial& trial : store.BestOf(*task, *target, kAttempts)) {
     Result<sketch::Candidate> candidate = Restore(space, trial, /*may_be_of_earlier_spaces=*/true);
-    if (!candidate || !derivations.Allows(candidate->trace)) continue;
+    if (!candidate) continue;
+    if (derivations != nullptr && !derivations->Allows(candidate->trace)) continue;
     const std::optional<UntunedComparison> compared = CompareWithUntuned(store, trial);
     std::optional<trial::Outcome> untuned = compared ? compared->FasterUntuned() : std::nullopt;
     if (untuned) return MeasuredCandidate{PlainCandidate(space), *std::move(untuned)};

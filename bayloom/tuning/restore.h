@@ -25,9 +25,9 @@ Result<sketch::Candidate> RestoreCandidate(const sketch::SpaceGenerator& space,
 /// The fastest program recorded for the generator's workload and target that can be made again,
 /// also if its trace is of a design space that an earlier version had; nullopt if there is none.
 /// The plain program where it was faster in turns (UntunedComparison).
-/// `derivations`: that it may have been made by.
+/// `derivations`: that it may have been made by; null: any.
 std::optional<MeasuredCandidate> RestoreBest(record::Store& store,
                                              const sketch::SpaceGenerator& space,
-                                             const sketch::DerivationChoice& derivations = {});
+                                             const sketch::DerivationChoice* derivations = nullptr);
 
 }  // namespace bayloom::tuning

@@ -13,6 +13,7 @@
 #include "bayloom/feature/code_estimate.h"
 #include "bayloom/graph/executor.h"
 #include "bayloom/measure/builder.h"
+#include "bayloom/tensor/primitives.h"
 #include "bayloom/tensor/workload_name.h"
 #include "bayloom/tuning/program_front.h"
 #include "bayloom/tuning/restore.h"
@@ -31,7 +32,11 @@ ChosenProgram Measured(MeasuredCandidate&& candidate, ProgramSource source) {
 std::optional<ChosenProgram> KnownProgram(const sketch::SpaceGenerator& space,
                                           const ChoiceOptions& options) {
   std::optional<MeasuredCandidate> best;
-  if (options.store != nullptr) best = RestoreBest(*options.store, space, options.derivations);
+  if (options.store != nullptr) {
+    // What the network's own tuning was told to try is used, unless it is asked for otherwise.
+    const bool any = options.derivations.is_default();
+    best = RestoreBest(*options.store, space, any ? nullptr : &options.derivations);
+  }
   if (best) return Measured(*std::move(best), ProgramSource::kTuned);
   if (options.user_store != nullptr) best = options.user_store->Find(space, options.derivations);
   if (best) return Measured(*std::move(best), ProgramSource::kKnown);
@@ -283,6 +288,16 @@ int TunedNetwork::TunedTasks() const {
 
 int TunedNetwork::CountOf(ProgramSource source) const {
   return static_cast<int>(std::ranges::count(chosen, source, &ChosenProgram::source));
+}
+
+DerivedTasks TunedNetwork::Derived() const {
+  DerivedTasks derived;
+  for (const ChosenProgram& program : chosen) {
+    const double error = tensor::DerivationError(program.program);
+    if (error > 0) ++derived.count;
+    derived.error = std::max(derived.error, error);
+  }
+  return derived;
 }
 
 }  // namespace bayloom::tuning

@@ -61,6 +61,12 @@ struct ChoiceOptions {
 ChosenProgram ChooseProgram(const tensor::Workload& workload, const target::Target& target,
                             const ChoiceOptions& options, base::ThreadPool& pool);
 
+/// The tasks whose programs compute by another algorithm than their definition.
+struct DerivedTasks {
+  int count = 0;
+  double error = 0;  ///< the largest to expect, relative to a task's largest output
+};
+
 /// A network with a program for each of its tasks.
 struct TunedNetwork {
   graph::TaskGraph network;  ///< as it was divided: without alternatives
@@ -83,6 +89,7 @@ struct TunedNetwork {
   /// Those with a measured program.
   int TunedTasks() const;
   int CountOf(ProgramSource source) const;
+  DerivedTasks Derived() const;
 };
 
 }  // namespace bayloom::tuning

@@ -127,7 +127,7 @@ void UserStore::KeepMachine(const target::Target& target) {
 std::optional<MeasuredCandidate> UserStore::Find(const sketch::SpaceGenerator& space,
                                                  const sketch::DerivationChoice& derivations) {
   std::optional<MeasuredCandidate> best;
-  With([&](record::Store& store) { best = RestoreBest(store, space, derivations); });
+  With([&](record::Store& store) { best = RestoreBest(store, space, &derivations); });
   return best;
 }
 

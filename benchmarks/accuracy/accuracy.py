@@ -1,13 +1,15 @@
 # SPDX-FileCopyrightText: The Bayloom authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Errors of long sums and of narrow floats against float64, beside onnxruntime's.
+"""Errors of long sums, Winograd's algorithm and narrow floats against float64, beside onnxruntime's.
 
     build/venv/bin/python benchmarks/accuracy/accuracy.py [--trials 200] [--result FILE]
+    build/venv/bin/python benchmarks/accuracy/accuracy.py --networks resnet18.onnx vgg16.onnx
 
-Every case is a small ONNX model whose outputs numpy computes in float64 from the rounded inputs.
-An error is the largest difference over the largest expected value. With --trials the models are
-tuned first; without, the untuned programs run. Needs numpy, onnx and onnxruntime.
+Every case is a small ONNX model whose outputs numpy computes in float64 from the rounded inputs; or
+a network in float32, whose first output ONNX's reference evaluator computes in float64 from random
+inputs. An error is the largest difference over the largest expected value. With --trials the models
+are tuned first; without, the untuned programs run. Needs numpy, onnx and onnxruntime.
 """
 
 import argparse
@@ -19,6 +21,7 @@ import tempfile
 
 import numpy
 import onnx
+import onnx.reference
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
@@ -57,6 +60,35 @@ class Case:
         self.expected = reference(**wide)
         self.model = model_of(nodes, self.inputs, self.constants,
                               {"y": self.expected.astype(dtype)}, opset)
+
+
+class NetworkCase:
+    """A network with weights in it, from a file; dimensions that are left open are 1."""
+
+    def __init__(self, path):
+        self.name, self.model = pathlib.Path(path).stem, onnx.load(path)
+        weights = {tensor.name for tensor in self.model.graph.initializer}
+        random = numpy.random.default_rng(1)
+        self.inputs = {
+            value.name: random.standard_normal(
+                [d.dim_value or 1 for d in value.type.tensor_type.shape.dim]).astype(FLOAT)
+            for value in self.model.graph.input if value.name not in weights}
+        wide = onnx.ModelProto()
+        wide.CopyFrom(self.model)
+        for tensor in wide.graph.initializer:
+            if tensor.data_type == TensorProto.FLOAT:
+                array = numpy_helper.to_array(tensor).astype(numpy.float64)
+                tensor.CopyFrom(numpy_helper.from_array(array, tensor.name))
+        for value in [*wide.graph.input, *wide.graph.output, *wide.graph.value_info]:
+            if value.type.tensor_type.elem_type == TensorProto.FLOAT:
+                value.type.tensor_type.elem_type = TensorProto.DOUBLE
+        # Of operator set 9, the evaluator mixes the statistics with those of the input: by nothing.
+        for node in wide.graph.node:
+            for attribute in node.attribute:
+                if node.op_type == "BatchNormalization" and attribute.name == "momentum":
+                    attribute.f = 1
+        self.expected = onnx.reference.ReferenceEvaluator(wide).run(
+            None, {name: array.astype(numpy.float64) for name, array in self.inputs.items()})[0]
 
 
 def softmax(x):
@@ -99,6 +131,11 @@ def cases():
                        {"w": normal((k, 64)) / k ** 0.5}, lambda x, w: x @ w)
         yield Case("Conv 3x3 512 to 32 channels", dtype, [("Conv", ["x", "w"], "y", {})],
                    {"x": uniform((1, 512, 16, 16))}, {"w": normal((32, 512, 3, 3)) / 68}, convolved)
+        for channels, extent in ((64, 56), (128, 28), (256, 14), (512, 14)) if dtype == FLOAT else ():
+            yield Case(f"Conv 3x3 {channels} channels, {extent}x{extent}", dtype,
+                       [("Conv", ["x", "w"], "y", {})],
+                       {"x": normal((1, channels, extent + 2, extent + 2))},
+                       {"w": normal((channels, channels, 3, 3)) / (9 * channels) ** 0.5}, convolved)
         yield Case("Softmax 40x18385", dtype, [("Softmax", ["x"], "y", {"axis": -1})],
                    {"x": normal((40, 18385))}, {}, softmax)
         yield Case("Softmax 128x197", dtype, [("Softmax", ["x"], "y", {"axis": -1})],
@@ -177,6 +214,8 @@ def bayloom_error(case, options):
         model, database = folder / "case.onnx", folder / "case.db"
         onnx.save(case.model, model)
         common = ["--no-store", "--threads", "1"]
+        if options.derivations:
+            common += ["--derivations", options.derivations]
         if options.trials:
             bayloom(options.bayloom, "tune", model, "--trials", options.trials, "--db", database,
                     *common)
@@ -191,12 +230,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bayloom", default="build/release/bin/bayloom")
     parser.add_argument("--trials", type=int, default=0, help="tune each model first")
+    parser.add_argument("--derivations", help="those that programs may use, as `bayloom tune` takes them")
     parser.add_argument("--only", default="", help="cases whose names contain this")
+    parser.add_argument("--networks", nargs="+", help="these models in place of the cases")
     parser.add_argument("--result", help="write a result file")
     options = parser.parse_args()
     rows = []
     print(f"{'case':42}{'bayloom':>12}{'onnxruntime':>14}{'ratio':>8}")
-    for case in cases():
+    for case in map(NetworkCase, options.networks) if options.networks else cases():
         if options.only not in case.name:
             continue
         ours, theirs = bayloom_error(case, options), onnxruntime_error(case)

@@ -3,6 +3,7 @@
 
 #include "bayloom/sketch/derivations/derivations.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -97,6 +98,21 @@ TEST(DerivationChoice, IsReadAndWritten) {
     ASSERT_FALSE(choice) << text;
     EXPECT_NE(choice.error().message.find("winograd-2x2"), std::string::npos);
   }
+}
+
+TEST(DerivationChoice, AllowsTracesOfWhatItContains) {
+  const tensor::Workload workload = tensor::Conv2dWorkload(Shape(56, 64, 64, 1));
+  const SpaceGenerator every(workload, TwoCores(), {}, *DerivationChoice::Parse(kEveryTile));
+  for (const char* text : {"all", "none", "winograd-4x4", kEveryTile}) {
+    const DerivationChoice choice = *DerivationChoice::Parse(text);
+    for (const tensor::Trace& space : every.spaces()) {
+      const int64_t tile = WinogradTile(space);
+      EXPECT_EQ(choice.Allows(space),
+                tile == 0 || choice.Contains(fmt::format("winograd-{0}x{0}", tile)))
+          << text << " " << tile;
+    }
+  }
+  EXPECT_FALSE(DerivationChoice().Contains("winograd-6x6"));
 }
 
 TEST(Derivations, ThereAreNoneWhereTheyCannotPay) {

@@ -66,6 +66,36 @@ TEST(WinogradMatrices, AreThoseOfThePaper) {
   EXPECT_EQ(f2.filter, filter);
 }
 
+/// By hand, for 0, 2/3, -2/3, 3/2, -3/2 and infinity: rows are products of (x - point), e.g. the
+/// first (x^2 - 4/9) (x^2 - 9/4).
+TEST(WinogradMatrices, OfTilesOfFourAreThoseOfTheirPoints) {
+  const WinogradMatrices f4 = MakeWinogradMatrices(4, 3);
+  const WinogradMatrices::Matrix input = {
+      {1, 0, -97. / 36, 0, 1, 0},          {0, -3. / 2, -9. / 4, 2. / 3, 1, 0},
+      {0, 3. / 2, -9. / 4, -2. / 3, 1, 0}, {0, -2. / 3, -4. / 9, 3. / 2, 1, 0},
+      {0, 2. / 3, -4. / 9, -3. / 2, 1, 0}, {0, 1, 0, -97. / 36, 0, 1}};
+  const WinogradMatrices::Matrix filter = {{1, 0, 0},
+                                           {-81. / 130, -54. / 130, -36. / 130},
+                                           {-81. / 130, 54. / 130, -36. / 130},
+                                           {8. / 65, 12. / 65, 18. / 65},
+                                           {8. / 65, -12. / 65, 18. / 65},
+                                           {0, 0, 1}};
+  const WinogradMatrices::Matrix output = {{1, 1, 1, 1, 1, 0},
+                                           {0, 2. / 3, -2. / 3, 3. / 2, -3. / 2, 0},
+                                           {0, 4. / 9, 4. / 9, 9. / 4, 9. / 4, 0},
+                                           {0, 8. / 27, -8. / 27, 27. / 8, -27. / 8, 1}};
+  const auto expect_near = [](const WinogradMatrices::Matrix& actual,
+                              const WinogradMatrices::Matrix& expected) {
+    ASSERT_EQ(actual.size(), expected.size());
+    for (size_t i = 0; i < expected.size(); ++i) {
+      EXPECT_THAT(actual[i], ::testing::Pointwise(::testing::DoubleNear(1e-14), expected[i])) << i;
+    }
+  };
+  expect_near(f4.input, input);
+  expect_near(f4.filter, filter);
+  expect_near(f4.output, output);
+}
+
 TEST(WinogradMatrices, FilterByMinimalMultiplications) {
   base::RandomStream random(3);
   for (int64_t m : {2, 4, 6}) {

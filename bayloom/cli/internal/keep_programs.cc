@@ -16,10 +16,12 @@ void KeepPrograms(const tuning::Session& session, const std::string& name, recor
                   tuning::UserStore& store, base::ThreadPool& pool) {
   if (!store.is_open()) return;
   const int kept = tuning::EarlierTrialsOptions().samples_per_task;
+  // Other commands have not asked for what is less exact.
+  const sketch::DerivationChoice usual;
   std::vector<tuning::UserStore::Known> known;
   for (const auto& task : session.tasks()) {
     const sketch::SpaceGenerator& space = task->space();
-    std::optional<tuning::MeasuredCandidate> best = tuning::RestoreBest(records, space);
+    std::optional<tuning::MeasuredCandidate> best = tuning::RestoreBest(records, space, &usual);
     if (best) known.push_back({space.workload(), *std::move(best)});
   }
   // The programs first: where the disk is full, they are worth more than what models learn from.

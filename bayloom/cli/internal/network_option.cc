@@ -71,6 +71,10 @@ std::string Describe(const tuning::TunedNetwork& network) {
   if (const int estimated = network.CountOf(ProgramSource::kEstimated); estimated > 0) {
     text += fmt::format("; {} chosen by estimate", estimated);
   }
+  if (const tuning::DerivedTasks derived = network.Derived(); derived.count > 0) {
+    text += fmt::format("; {} by Winograd's algorithm, with errors of at most {:.1e}", derived.count,
+                        derived.error);
+  }
   if (!network.regions.empty()) text += "; " + RegionsText(network.regions);
   if (!network.cost.empty()) text += "; chosen by cost: " + CostText(network.cost);
   return text;

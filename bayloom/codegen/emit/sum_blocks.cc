@@ -8,20 +8,34 @@
 #include <set>
 
 #include "bayloom/codegen/internal/emit/nest.h"
+#include "bayloom/tensor/access.h"
 
 namespace bayloom::codegen {
 namespace {
 
 /// Terms of a block, unless the sum is so long that more are better. A block costs one addition
 /// from and to memory per register, which other multiply-adds would wait for; sums without
-/// products wait for their terms or for each other anyway.
-constexpr int64_t kTermsOfProducts = 256, kTerms = 32;
+/// products wait for their terms or for each other anyway. Where a transform amplifies the errors of
+/// sums (Winograd's), shorter blocks are worth it.
+constexpr int64_t kTermsOfProducts = 256, kTermsOfAmplified = 64, kTerms = 32;
 
 /// Products of different operands, as in matrix products and convolutions. Squares are not meant:
 /// their sums lose most digits, having one sign.
 bool IsProduct(const tensor::Expr& value) {
   return value->op == tensor::ExprOp::kMul &&
          !tensor::StructurallyEqual(value->operands[0], value->operands[1]);
+}
+
+/// Whether products with a transformed constant are added up, whose sums are transformed back.
+bool IsAmplified(const tensor::Program& program, tensor::BlockId block) {
+  return std::ranges::any_of(tensor::AccessesOf(program, block), [&](const auto& access) {
+    return program.buffers[access.buffer].transform != nullptr;
+  });
+}
+
+int64_t TermsOfBlocks(const tensor::Program& program, tensor::BlockId block) {
+  if (!IsProduct(program.blocks[block].value)) return kTerms;
+  return IsAmplified(program, block) ? kTermsOfAmplified : kTermsOfProducts;
 }
 
 /// A digit that the tile reduces over.
@@ -80,9 +94,8 @@ std::optional<SumBlocks> PlanSumBlocks(const tensor::Program& program, const Emi
                                        const AccumulatorTile& tile) {
   if (!SumsFloats(program, tile)) return std::nullopt;
   const auto root = std::sqrt(static_cast<double>(ChainLength(program, tile)));
-  const bool products = IsProduct(program.blocks[tile.block].value);
   const int64_t block_terms =
-      std::max(products ? kTermsOfProducts : kTerms, static_cast<int64_t>(root));
+      std::max(TermsOfBlocks(program, tile.block), static_cast<int64_t>(root));
   const std::vector<ReducedDigit> digits = ReducedDigits(program, tile);
   const auto fold = plan.folds.find(tile.block);
   int64_t terms = 1;

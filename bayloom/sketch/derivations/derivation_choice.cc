@@ -36,10 +36,9 @@ bool DerivationChoice::Contains(const std::string& name) const {
 }
 
 bool DerivationChoice::Allows(const tensor::Trace& trace) const {
-  if (!names_) return true;
   return std::ranges::all_of(trace.instructions(), [&](const tensor::Instruction& step) {
     return step.kind != tensor::InstructionKind::kWinograd ||
-           names_->contains(fmt::format("winograd-{0}x{0}", step.attributes[0]));
+           Contains(fmt::format("winograd-{0}x{0}", step.attributes[0]));
   });
 }
 

@@ -23,8 +23,9 @@ class DerivationChoice {
   static Result<DerivationChoice> Parse(std::string_view text);
 
   bool Contains(const std::string& name) const;
-  /// Whether a recorded trace has no derivation but those that are named; by default any is taken.
+  /// Whether a trace has no derivation but those that are contained.
   bool Allows(const tensor::Trace& trace) const;
+  bool is_default() const { return !names_; }
   /// What Parse understands; equal for equal choices.
   std::string ToString() const;
 

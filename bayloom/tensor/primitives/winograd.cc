@@ -348,4 +348,15 @@ double DerivationError(const Workload& workload) {
   return largest;
 }
 
+double DerivationError(const Program& program) {
+  double largest = 0;
+  for (const Buffer& buffer : program.buffers) {
+    if (!buffer.transform) continue;
+    const int64_t tile = buffer.shape[0] - kTaps + 1, channels = buffer.shape[2];
+    largest =
+        std::max(largest, ExpectedWinogradError(MakeWinogradMatrices(tile, kTaps), channels));
+  }
+  return largest;
+}
+
 }  // namespace bayloom::tensor
