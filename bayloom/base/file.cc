@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
@@ -141,6 +142,10 @@ std::string ReadFile(const std::string& path, size_t max_bytes) {
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.number() < 0) ThrowReadError(path, errno);
   std::string content;
+  struct stat status;
+  if (fstat(file.number(), &status) == 0 && S_ISREG(status.st_mode)) {
+    content.reserve(std::min(static_cast<size_t>(status.st_size), max_bytes));
+  }
   const auto buffer = std::make_unique<char[]>(65536);
   while (true) {
     const ssize_t bytes = read(file.number(), buffer.get(), 65536);

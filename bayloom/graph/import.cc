@@ -6,12 +6,11 @@
 #include <fmt/format.h>
 #include <onnx/onnx_pb.h>
 
-#include <cerrno>
-#include <fstream>
+#include <limits>
 #include <new>
 #include <stdexcept>
 
-#include "bayloom/base/path_error.h"
+#include "bayloom/base/file.h"
 #include "bayloom/base/result.h"
 #include "bayloom/base/system_error.h"
 #include "bayloom/graph/builder.h"
@@ -54,6 +53,12 @@ class Importer {
         partial_(partial),
         builder_(Printable(model.graph().name())),
         functions_(model) {}
+
+  /// Gives the memory of the model's initializers back as they are read.
+  Graph RunAndRelease(onnx::ModelProto& model) {
+    released_ = model.mutable_graph();
+    return Run();
+  }
 
   Graph Run() {
     Scope scope;
@@ -114,9 +119,11 @@ class Importer {
   }
 
   void DefineInitializers(const onnx::GraphProto& graph, Scope& scope) {
-    for (const auto& initializer : graph.initializer()) {
+    for (int i = 0; i < graph.initializer_size(); ++i) {
+      const onnx::TensorProto& initializer = graph.initializer(i);
       DefineInitializer(initializer, scope,
                         [&] { return TensorFromOnnx(initializer, data_folder_); });
+      if (&graph == released_) delete released_->mutable_initializer(i)->release_raw_data();
     }
     for (const auto& initializer : graph.sparse_initializer()) {
       DefineInitializer(initializer.values(), scope,
@@ -418,6 +425,7 @@ class Importer {
 
   const DataFolder data_folder_;
   const onnx::ModelProto& model_;
+  onnx::GraphProto* released_ = nullptr;
   const ImportOptions& options_;
   ImportNotes* const notes_;
   PartialImport* const partial_;
@@ -432,10 +440,15 @@ class Importer {
 }  // namespace
 
 onnx::ModelProto ReadModel(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) base::ThrowPathError(path + ": cannot be read", errno);
+  const std::string content = base::ReadFile(path);
+  if (content.size() > std::numeric_limits<int>::max()) {
+    throw InputError(
+        fmt::format("{}: a model is at most 2 GiB; larger weights are external data", path));
+  }
   onnx::ModelProto model;
-  if (!model.ParseFromIstream(&file) || !model.has_graph()) {
+  // Not from a stream, which enlarges the memory of long texts again and again.
+  if (!model.ParseFromArray(content.data(), static_cast<int>(content.size())) ||
+      !model.has_graph()) {
     throw InputError(fmt::format("{}: not an ONNX model, or a damaged one", path));
   }
   return model;
@@ -451,9 +464,9 @@ std::optional<Graph> ImportNoting(const std::string& path, const onnx::ModelProt
 }
 
 Graph ImportOnnx(const std::string& path, const ImportOptions& options) {
-  const onnx::ModelProto model = ReadModel(path);
+  onnx::ModelProto model = ReadModel(path);
   try {
-    return Importer(path, model, options).Run();
+    return Importer(path, model, options).RunAndRelease(model);
   } catch (...) {
     RethrowNaming(path);
   }

@@ -28,8 +28,9 @@ uint64_t HashOfForm(const tensor::Buffer& buffer) {
 
 class Planner {
  public:
-  Planner(const TaskGraph& network, const std::vector<const tensor::Program*>& programs)
-      : network_(network), graph_(network.graph), programs_(programs) {}
+  Planner(const TaskGraph& network, const std::vector<const tensor::Program*>& programs,
+          ConstantSink* sink = nullptr)
+      : network_(network), graph_(network.graph), programs_(programs), sink_(sink) {}
 
   /// `further`: by task, programs besides.
   NetworkPlan Plan(const target::Target& target, Branches branches,
@@ -154,14 +155,16 @@ class Planner {
     const auto key = std::make_pair(value, HashOfForm(buffer));
     const auto it = constants_.find(key);
     if (it != constants_.end()) return it->second;
-    const std::vector<std::byte> packed =
-        tensor::PackLayout(buffer, graph_.values[value].constant->data.data());
-    const Storage storage = AppendConstant(packed);
+    const std::vector<std::byte>& data = graph_.values[value].constant->data;
+    const bool as_it_is = buffer.layout.empty() && !buffer.transform;
+    const Storage storage =
+        as_it_is ? AppendConstant(data) : AppendConstant(tensor::PackLayout(buffer, data.data()));
     constants_[key] = storage;
     return storage;
   }
 
   Storage AppendConstant(const std::vector<std::byte>& bytes) {
+    if (sink_ != nullptr) return {Storage::Kind::kConstant, sink_->Add(bytes)};
     const int64_t position = static_cast<int64_t>(plan_.constants.size());
     plan_.constants.insert(plan_.constants.end(), bytes.begin(), bytes.end());
     plan_.constants.resize(codegen::AlignUp(static_cast<int64_t>(plan_.constants.size())));
@@ -179,6 +182,7 @@ class Planner {
   const TaskGraph& network_;
   const Graph& graph_;
   const std::vector<const tensor::Program*>& programs_;
+  ConstantSink* sink_;
   NetworkPlan plan_;
   std::map<ValueId, Storage> placed_;
   std::map<std::pair<ValueId, uint64_t>, Storage> constants_;
@@ -204,8 +208,8 @@ std::vector<bool> NetworkPlan::TasksSideBySide(size_t count) const {
 
 NetworkPlan PlanNetwork(const TaskGraph& network,
                         const std::vector<const tensor::Program*>& programs,
-                        const target::Target& target, Branches branches) {
-  return Planner(network, programs).Plan(target, branches);
+                        const target::Target& target, Branches branches, ConstantSink* sink) {
+  return Planner(network, programs, sink).Plan(target, branches);
 }
 
 NetworkPlan PlanWithAlternatives(const TaskGraph& network,

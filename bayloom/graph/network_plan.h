@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -49,6 +50,14 @@ struct PlannedCopy {
   int64_t bytes;
 };
 
+/// Takes constants as programs read them.
+class ConstantSink {
+ public:
+  virtual ~ConstantSink() = default;
+  /// The place of these bytes: a multiple of 64.
+  virtual int64_t Add(std::span<const std::byte> constant) = 0;
+};
+
 /// Everything about a network that is decided before it runs: the place of every argument, and
 /// the constants packed in the order in which the chosen programs read them. Shared by the
 /// executor and by ahead-of-time packages.
@@ -61,7 +70,7 @@ struct NetworkPlan {
   /// time.
   std::vector<std::vector<int>> rounds;
   std::vector<PlannedCopy> copies;
-  std::vector<std::byte> constants;  ///< every constant starts at a multiple of 64
+  std::vector<std::byte> constants;  ///< every one starts at a multiple of 64; empty with a sink
   int64_t arena_bytes = 0;           ///< values that are neither inputs, outputs nor constants
   std::vector<int64_t> input_bytes;
   std::vector<int64_t> output_bytes;
@@ -72,9 +81,11 @@ struct NetworkPlan {
 
 /// `programs`: one per task, as it will be compiled for the target. Calls run in turn by one thread
 /// and on GPUs, and where their programs cannot run side by side (codegen/kernel_steps.h).
+/// Constants go to the sink, where there is one.
 NetworkPlan PlanNetwork(const TaskGraph& network,
                         const std::vector<const tensor::Program*>& programs,
-                        const target::Target& target, Branches branches);
+                        const target::Target& target, Branches branches,
+                        ConstantSink* sink = nullptr);
 
 /// The same for one of several programs of each task, any of which a run may use, with calls in
 /// turn. `programs`: at least one for each task; the first are those of NetworkPlan::calls.

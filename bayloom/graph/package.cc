@@ -22,8 +22,10 @@
 #include "bayloom/codegen/host.h"
 #include "bayloom/graph/executor.h"
 #include "bayloom/graph/internal/c_names.h"
+#include "bayloom/graph/internal/constant_file.h"
 #include "bayloom/graph/internal/gpu_package_source.h"
 #include "bayloom/graph/internal/package_source.h"
+#include "bayloom/graph/internal/shared_forms.h"
 #include "bayloom/tensor/library_call.h"
 
 namespace bayloom::graph {
@@ -53,57 +55,6 @@ extern const char kTopKSource[];
 namespace {
 
 namespace fs = std::filesystem;
-
-/// The constants of all variants; what is equal is there once.
-class ConstantPool {
- public:
-  /// Moves the plan's constants into the pool.
-  void Take(NetworkPlan& plan) {
-    std::set<int64_t> begins;
-    ForEachConstant(plan, [&](Storage& storage) { begins.insert(storage.position); });
-    std::map<int64_t, int64_t> moved;
-    const auto end = static_cast<int64_t>(plan.constants.size());
-    for (auto begin = begins.begin(); begin != begins.end(); ++begin) {
-      const auto next = std::next(begin);
-      const int64_t bytes = (next == begins.end() ? end : *next) - *begin;
-      moved[*begin] = Add({reinterpret_cast<const char*>(plan.constants.data()) + *begin,
-                           static_cast<size_t>(bytes)});
-    }
-    ForEachConstant(plan, [&](Storage& storage) { storage.position = moved.at(storage.position); });
-    plan.constants.clear();
-  }
-
-  const std::string& content() const { return content_; }
-
- private:
-  template <typename Action>
-  static void ForEachConstant(NetworkPlan& plan, const Action& action) {
-    const auto visit = [&](Storage& storage) {
-      if (storage.kind == Storage::Kind::kConstant) action(storage);
-    };
-    for (PlannedCall& call : plan.calls) {
-      for (Storage& argument : call.arguments) visit(argument);
-    }
-    for (PlannedCopy& copy : plan.copies) visit(copy.from);
-  }
-
-  /// The position of these bytes.
-  int64_t Add(std::string_view bytes) {
-    const auto [first, last] = positions_.equal_range(std::hash<std::string_view>()(bytes));
-    for (auto it = first; it != last; ++it) {
-      if (content_.compare(it->second, bytes.size(), bytes) == 0) {
-        return static_cast<int64_t>(it->second);
-      }
-    }
-    const size_t position = content_.size();
-    positions_.emplace(std::hash<std::string_view>()(bytes), position);
-    content_.append(bytes);
-    return static_cast<int64_t>(position);
-  }
-
-  std::string content_;
-  std::multimap<size_t, size_t> positions_;  // by hash
-};
 
 /// Positions of the variants; what asks most of a processor comes first.
 std::vector<size_t> MostDemandingFirst(std::span<const PackageVariant> variants) {
@@ -152,15 +103,18 @@ class KernelPool {
 
 /// Compiles the code for one target; its objects' names in the folder are added to `objects`.
 CompiledVariant CompileVariant(std::span<const PackageShape> shapes, size_t variant, size_t number,
-                               const base::ScratchFolder& scratch,
+                               const base::ScratchFolder& scratch, ConstantSink& constants,
                                std::vector<std::string>& objects) {
   CompiledVariant compiled;
   compiled.target = codegen::ShippedTarget(shapes[0].variants[variant].target);
   KernelPool pool;
+  std::vector<SharingPrograms> kept;
   for (const PackageShape& shape : shapes) {
-    const auto& [target, programs, divided, branches] = shape.variants[variant];
+    const auto& [target, given, divided, branches] = shape.variants[variant];
     const TaskGraph& network = divided != nullptr ? *divided : *shape.network;
-    compiled.plans.push_back(PlanNetwork(network, programs, target, branches));
+    kept.push_back(compiled.IsForGpu() ? SharingPrograms{given, {}} : ShareForms(network, given));
+    const std::vector<const tensor::Program*>& programs = kept.back().programs;
+    compiled.plans.push_back(PlanNetwork(network, programs, target, branches, &constants));
     pool.Take(network, programs, compiled.plans.back());
   }
   const std::string prefix = KernelPrefix(number);
@@ -262,20 +216,17 @@ Package WritePackage(std::span<const PackageShape> shapes, const std::string& di
   const base::ScratchFolder scratch(directory);
   std::vector<std::string> arguments = {"-shared", "-fPIC", "-O3", "-std=gnu11", "-pthread"};
   std::vector<CompiledVariant> compiled;
-  ConstantPool constants;
+  ConstantFile constants(scratch / "constants.bin");
   for (const size_t variant : MostDemandingFirst(shapes[0].variants)) {
-    compiled.push_back(CompileVariant(shapes, variant, compiled.size(), scratch, arguments));
-    for (NetworkPlan& plan : compiled.back().plans) constants.Take(plan);
+    compiled.push_back(
+        CompileVariant(shapes, variant, compiled.size(), scratch, constants, arguments));
   }
   CheckShapesDiffer(shapes, compiled[0]);
   const std::string header =
       scratch.Write(name + ".h", PackageHeader(shapes, compiled, name, CommonHeader()));
   WriteRuntime(scratch);
-  scratch.Write("constants.bin", constants.content());
   scratch.Write("constants.s", ConstantsAssembly("constants.bin"));
-  scratch.Write(
-      "bayloom_network.c",
-      PackageSource(shapes, compiled, name, static_cast<int64_t>(constants.content().size())));
+  scratch.Write("bayloom_network.c", PackageSource(shapes, compiled, name, constants.bytes()));
   scratch.Write("visible", VersionScript(name));
   arguments.insert(arguments.end(),
                    {"bayloom_runtime.c", "bayloom_cpu.c", "bayloom_model.c", "bayloom_network.c",
@@ -292,7 +243,7 @@ Package WritePackage(std::span<const PackageShape> shapes, const std::string& di
                        arguments);
 
   Package package;
-  package.constant_bytes = static_cast<int64_t>(constants.content().size());
+  package.constant_bytes = constants.bytes();
   package.library = (fs::path(directory) / library).string();
   package.header = (fs::path(directory) / (name + ".h")).string();
   base::MoveFile(scratch / library, package.library);

@@ -60,15 +60,16 @@ void AppendLoads(const Block& block, const Expr& e, bool guarded, std::vector<Ac
   }
 }
 
-/// The place of an index on a layout's axes of one dimension, times the axes' places in memory.
-/// Each digit must move along one axis only; false otherwise.
-bool AddLayoutOffset(const Program& program, const Buffer& buffer, int dimension,
-                     const Affine& index, Affine& offset) {
+}  // namespace
+
+std::optional<Affine> LayoutOffset(const Program& program, const Buffer& buffer, int dimension,
+                                   const Affine& index) {
+  Affine offset;
   int64_t constant = index.constant, memory_stride = 1;
-  if (constant < 0) return false;
+  if (constant < 0) return std::nullopt;
   size_t placed = 0, moving = 0;
   for (const Affine::Term& term : index.terms) {
-    if (term.coefficient < 0) return false;
+    if (term.coefficient < 0) return std::nullopt;
     moving += program.digit_extents[term.digit] > 1;
   }
   for (size_t a = buffer.layout.size(); a-- > 0; memory_stride *= buffer.layout[a].extent) {
@@ -86,12 +87,11 @@ bool AddLayoutOffset(const Program& program, const Buffer& buffer, int dimension
       offset.Add(term.digit, step * memory_stride);
       ++placed;
     }
-    if (reach >= axis.extent) return false;
+    if (reach >= axis.extent) return std::nullopt;
   }
-  return placed == moving;
+  if (placed != moving) return std::nullopt;
+  return offset;
 }
-
-}  // namespace
 
 std::vector<Access> AccessesOf(const Program& program, BlockId id) {
   const Block& block = program.blocks[id];
@@ -134,10 +134,10 @@ std::optional<Affine> LinearOffset(const Program& program, const Access& access,
   Affine offset;
   if (!buffer.layout.empty()) {
     for (size_t d = 0; d < access.indices.size(); ++d) {
-      if (!access.indices[d] ||
-          !AddLayoutOffset(program, buffer, static_cast<int>(d), *access.indices[d], offset)) {
-        return std::nullopt;
-      }
+      if (!access.indices[d]) return std::nullopt;
+      const auto part = LayoutOffset(program, buffer, static_cast<int>(d), *access.indices[d]);
+      if (!part) return std::nullopt;
+      offset.Add(*part);
     }
     return offset;
   }

@@ -64,6 +64,12 @@ NodeRef AllocationScope(const Program& program, BufferId buffer);
 std::optional<Affine> LinearOffset(const Program& program, const Access& access,
                                    const Allocation* allocation);
 
+/// What an index of one dimension adds to that, for a buffer with a layout: its place on the axes
+/// of the dimension, times the axes' places in memory. nullopt unless each digit moves along one
+/// axis only.
+std::optional<Affine> LayoutOffset(const Program& program, const Buffer& buffer, int dimension,
+                                   const Affine& index);
+
 /// What iterations that run at the same time may store.
 enum class ParallelStores : uint8_t {
   kDisjoint,   ///< each its own elements

@@ -49,9 +49,9 @@ double ErrorOf(const tensor::Program& program, const tensor::Workload& workload,
   double largest = 0, error = 0;
   for (int64_t i = 0; i < actual.ElementCount(); ++i) {
     const double expected =
-        exact.Evaluate(workload.Parameters().back(), {i / (shape[1] * shape[2] * shape[3]),
-                                                      i / (shape[2] * shape[3]) % shape[1],
-                                                      i / shape[3] % shape[2], i % shape[3]});
+        exact.Evaluate(workload.Parameters().back(),
+                       {i / (shape[1] * shape[2] * shape[3]), i / (shape[2] * shape[3]) % shape[1],
+                        i / shape[3] % shape[2], i % shape[3]});
     largest = std::max(largest, std::abs(expected));
     error = std::max(error, std::abs(actual.Get(i) - expected));
   }

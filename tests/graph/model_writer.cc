@@ -109,8 +109,12 @@ void ModelWriter::Output(const std::string& value) {
 Graph ModelWriter::Import() const {
   const TemporaryFolder folder;
   const std::string path = folder / "model.onnx";
-  base::WriteFile(path, model_->SerializeAsString());
+  Save(path);
   return ImportOnnx(path);
+}
+
+void ModelWriter::Save(const std::string& path) const {
+  base::WriteFile(path, model_->SerializeAsString());
 }
 
 }  // namespace bayloom::graph

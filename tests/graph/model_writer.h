@@ -43,6 +43,7 @@ class ModelWriter {
 
   /// The graph, imported by way of a file.
   Graph Import() const;
+  void Save(const std::string& path) const;
 
  private:
   std::string NewName();

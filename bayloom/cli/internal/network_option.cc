@@ -72,8 +72,8 @@ std::string Describe(const tuning::TunedNetwork& network) {
     text += fmt::format("; {} chosen by estimate", estimated);
   }
   if (const tuning::DerivedTasks derived = network.Derived(); derived.count > 0) {
-    text += fmt::format("; {} by Winograd's algorithm, with errors of at most {:.1e}", derived.count,
-                        derived.error);
+    text += fmt::format("; {} by Winograd's algorithm, with errors of at most {:.1e}",
+                        derived.count, derived.error);
   }
   if (!network.regions.empty()) text += "; " + RegionsText(network.regions);
   if (!network.cost.empty()) text += "; chosen by cost: " + CostText(network.cost);

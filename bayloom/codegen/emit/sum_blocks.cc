@@ -15,8 +15,8 @@ namespace {
 
 /// Terms of a block, unless the sum is so long that more are better. A block costs one addition
 /// from and to memory per register, which other multiply-adds would wait for; sums without
-/// products wait for their terms or for each other anyway. Where a transform amplifies the errors of
-/// sums (Winograd's), shorter blocks are worth it.
+/// products wait for their terms or for each other anyway. Where a transform amplifies the errors
+/// of sums (Winograd's), shorter blocks are worth it.
 constexpr int64_t kTermsOfProducts = 256, kTermsOfAmplified = 64, kTerms = 32;
 
 /// Products of different operands, as in matrix products and convolutions. Squares are not meant:

@@ -353,8 +353,7 @@ double DerivationError(const Program& program) {
   for (const Buffer& buffer : program.buffers) {
     if (!buffer.transform) continue;
     const int64_t tile = buffer.shape[0] - kTaps + 1, channels = buffer.shape[2];
-    largest =
-        std::max(largest, ExpectedWinogradError(MakeWinogradMatrices(tile, kTaps), channels));
+    largest = std::max(largest, ExpectedWinogradError(MakeWinogradMatrices(tile, kTaps), channels));
   }
   return largest;
 }

@@ -64,8 +64,9 @@ class Placer {
   }
 
  private:
-  Result<PlacedAccess> PlaceDynamic(const tensor::Access& access,
-                                    const std::vector<tensor::Expr>& indices);
+  PlacedAccess PlaceDynamic(const tensor::Access& access, const std::vector<tensor::Expr>& indices);
+  PlacedAccess PlaceInLayout(const tensor::Access& access,
+                             const std::vector<tensor::Expr>& indices);
 
   const tensor::Program& program_;
   const MemoryPlan& memory_;
@@ -88,22 +89,21 @@ Result<PlacedAccess> Placer::Place(tensor::BufferId buffer,
           affine ? tensor::LinearOffset(program_, access, allocation) : std::nullopt) {
     placed.affine.Add(*offset, place.lane_count);
   } else {
-    Result<PlacedAccess> dynamic = PlaceDynamic(access, indices);
-    if (!dynamic) return dynamic;
-    placed = *dynamic;
+    const bool in_layout = !program_.buffers[buffer].layout.empty();
+    if (in_layout && is_write) {
+      return Error{"block '" + block_.name + "' writes '" + program_.buffers[buffer].name +
+                   "' at indices that do not fit its layout"};
+    }
+    placed = in_layout ? PlaceInLayout(access, indices) : PlaceDynamic(access, indices);
   }
   placed.affine.Add(place.lane_position);
   return placed;
 }
 
-Result<PlacedAccess> Placer::PlaceDynamic(const tensor::Access& access,
-                                          const std::vector<tensor::Expr>& indices) {
+PlacedAccess Placer::PlaceDynamic(const tensor::Access& access,
+                                  const std::vector<tensor::Expr>& indices) {
   const tensor::Buffer& buffer = program_.buffers[access.buffer];
   const BufferPlace& place = memory_.buffers[access.buffer];
-  if (!buffer.layout.empty()) {
-    return Error{"block '" + block_.name + "' reads '" + buffer.name +
-                 "' at indices that do not fit its layout"};
-  }
   const bool shrunk = place.allocation.has_value();
   const std::vector<int64_t> strides =
       Strides(shrunk ? place.allocation->shape : buffer.MemoryShape());
@@ -117,6 +117,41 @@ Result<PlacedAccess> Placer::PlaceDynamic(const tensor::Access& access,
       placed.dynamic.push_back({indices[d], stride});
     }
     if (shrunk) placed.affine.Add(place.allocation->origin[d], -stride);
+  }
+  return placed;
+}
+
+/// The coordinate of an index along an axis of a layout.
+tensor::Expr CoordinateOf(const tensor::Expr& index, const tensor::LayoutAxis& axis,
+                          int64_t extent) {
+  const auto literal = [](int64_t value) { return tensor::IntLiteral(value); };
+  tensor::Expr coordinate =
+      axis.stride == 1 ? index : tensor::FloorDiv(index, literal(axis.stride));
+  const bool is_slowest = axis.stride * axis.extent >= extent;
+  return is_slowest ? coordinate : tensor::FloorMod(coordinate, literal(axis.extent));
+}
+
+/// Of a buffer without lanes and allocation, as all are that have a layout.
+PlacedAccess Placer::PlaceInLayout(const tensor::Access& access,
+                                   const std::vector<tensor::Expr>& indices) {
+  const tensor::Buffer& buffer = program_.buffers[access.buffer];
+  PlacedAccess placed;
+  placed.buffer = access.buffer;
+  std::vector<bool> fits(indices.size());
+  for (size_t d = 0; d < indices.size(); ++d) {
+    if (!access.indices[d]) continue;
+    const auto part =
+        tensor::LayoutOffset(program_, buffer, static_cast<int>(d), *access.indices[d]);
+    fits[d] = part.has_value();
+    if (part) placed.affine.Add(*part);
+  }
+  int64_t stride = 1;
+  for (auto axis = buffer.layout.rbegin(); axis != buffer.layout.rend(); ++axis) {
+    const auto d = static_cast<size_t>(axis->dimension);
+    if (!fits[d]) {
+      placed.dynamic.push_back({CoordinateOf(indices[d], *axis, buffer.shape[d]), stride});
+    }
+    stride *= axis->extent;
   }
   return placed;
 }
