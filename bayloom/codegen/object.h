@@ -26,6 +26,6 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine, const target::
 /// Machine code for the module, as an object file or as assembly. The module is used up. Fails with
 /// what LLVM says where it finds no code, such as that registers do not suffice.
 Result<std::string> EmitMachineCode(llvm::Module& module, llvm::TargetMachine& machine,
-                            llvm::CodeGenFileType type);
+                                    llvm::CodeGenFileType type);
 
 }  // namespace bayloom::codegen

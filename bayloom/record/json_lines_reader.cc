@@ -94,6 +94,17 @@ trial::Outcome OutcomeFromJson(const Json& json, const char* value) {
   return outcome;
 }
 
+/// Of a program: `is_time`.
+void CheckValue(const trial::Outcome& outcome, bool is_time) {
+  if (!outcome.ok()) return;
+  if (is_time && !trial::IsTime(outcome.value)) {
+    throw std::invalid_argument(fmt::format("a program cannot take {} seconds", outcome.value));
+  }
+  if (!std::isfinite(outcome.value)) {
+    throw std::invalid_argument(fmt::format("a value cannot be {}", outcome.value));
+  }
+}
+
 /// Lines from before there were kinds: what is a search's scenario tells mappings from others.
 RunKind KindOfScenario(const std::string& scenario) {
   const Json json = base::ParseJsonOrDiscard(scenario);
@@ -276,10 +287,7 @@ class JsonLinesReader {
     trial.candidate = Json{{"space", IntegerOf(json, "space")}, {"trace", json.at("trace")}}.dump();
     trial.key = HashFromHex(json.at("program"));
     trial.outcome = OutcomeFromJson(json, "seconds");
-    const double seconds = trial.outcome.value;
-    if (trial.outcome.ok() && !(seconds > 0 && std::isfinite(seconds))) {
-      throw std::invalid_argument(fmt::format("a program cannot take {} seconds", seconds));
-    }
+    CheckValue(trial.outcome, /*is_time=*/true);
     ReadTrial(json, RunOf(json, "session"), std::move(trial));
   }
 
@@ -290,6 +298,7 @@ class JsonLinesReader {
     trial.proposer = TextOf(json, "proposer", run.proposer);
     if (json.contains("key")) trial.key = HashFromHex(json["key"]);
     trial.outcome = OutcomeFromJson(json, "value");
+    CheckValue(trial.outcome, /*is_time=*/run.target != 0);
     ReadTrial(json, run, std::move(trial));
   }
 
@@ -313,6 +322,7 @@ class JsonLinesReader {
     json.at("ordinal").get_to(repeat.trial);
     json.at("round").get_to(repeat.round);
     repeat.outcome = OutcomeFromJson(json, "value");
+    CheckValue(repeat.outcome, /*is_time=*/repeat.target != 0);
     json.at("timestamp").get_to(repeat.timestamp);
     store_.InsertRepeat(repeat);
   }

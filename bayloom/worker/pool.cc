@@ -364,9 +364,10 @@ class WorkerPool::Impl {
     if (place == worker.leases.end()) return;  // its lease is over
     Trial trial = std::move(place->second);
     worker.leases.erase(place);
-    if (outcome && outcome->ok() && subjects_.at(trial.subject).is_timed && outcome->value <= 0) {
+    if (outcome && outcome->ok() && subjects_.at(trial.subject).is_timed &&
+        !trial::IsTime(outcome->value)) {
+      lost = fmt::format("it says that a program takes {} seconds", outcome->value);
       outcome.reset();
-      lost = "it says that a program takes no time";
     }
     if (trial.is_probe) {
       const bool has_value = outcome && outcome->ok();

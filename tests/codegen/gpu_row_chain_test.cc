@@ -85,8 +85,8 @@ size_t Kernels(const sketch::GpuSpaces& spaces, int space) {
   return candidate->program.roots.size();
 }
 
-/// Of the softmax between two products, the exponentials are computed with the maximum and summed up
-/// there; the second product reads them, too, and divides.
+/// Of the softmax between two products, the exponentials are computed with the maximum and summed
+/// up there; the second product reads them, too, and divides.
 TEST(GpuRowChain, IsFoundBetweenProducts) {
   Builder b("attention");
   const Tensor scores = tensor::Matmul(b, "scores", b.Input("q", {24, 16}), b.Input("k", {16, 40}));

@@ -353,10 +353,10 @@ TEST_P(SlowMachineTest, IsLeftOut) {
 
 INSTANTIATE_TEST_SUITE_P(Trials, SlowMachineTest, testing::Values(1, 4, 12));
 
-TEST_F(WorkerPoolTest, ATimeIsPositive) {
+TEST_F(WorkerPoolTest, ATimeIsNotBelowAClocksResolution) {
   WorkerPool pool(Options({Command(1)}));
   const SubjectId timed = pool.AddSubject("numbers", /*is_timed=*/true);
-  for (const int value : {0, -1}) {
+  for (const double value : {0.0, -1.0, 5e-324}) {
     pool.Submit(timed, 1, value, false);
     std::vector<trial::FinishedTrial> finished;
     const double deadline = base::MonotonicSeconds() + kPatienceSeconds;
@@ -365,7 +365,7 @@ TEST_F(WorkerPoolTest, ATimeIsPositive) {
     }
     ASSERT_EQ(finished.size(), 1);
     EXPECT_FALSE(finished[0].outcome);
-    EXPECT_THAT(finished[0].lost, HasSubstr("takes no time"));
+    EXPECT_THAT(finished[0].lost, HasSubstr("it says that a program takes "));
   }
 }
 
