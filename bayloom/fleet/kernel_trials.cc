@@ -17,6 +17,7 @@
 #include "bayloom/codegen/cpu_features.h"
 #include "bayloom/codegen/host.h"
 #include "bayloom/codegen/shared_library.h"
+#include "bayloom/fleet/answer_seconds.h"
 #include "bayloom/measure/kernel_json.h"
 #include "bayloom/measure/kernel_worker.h"
 #include "bayloom/measure/measurement_details.h"
@@ -128,7 +129,7 @@ std::optional<worker::SubjectId> RemoteKernelEvaluator::SubjectOf(
   std::optional<worker::SubjectId> subject;
   if (!references.empty()) {
     subject = pool_.AddSubject(measure::KernelSubject(workload, target_.cores, references),
-                               /*is_timed=*/!target::IsEmulated(target_));
+                               /*is_timed=*/!target::IsEmulated(target_), kProgramAnswerSeconds);
   }
   subjects_.emplace(hash, subject);
   return subject;

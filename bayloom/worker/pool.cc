@@ -19,8 +19,8 @@
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/system_error.h"
 #include "bayloom/base/version.h"
-#include "bayloom/worker/internal/connection.h"
 #include "bayloom/worker/internal/drift_watch.h"
+#include "bayloom/worker/internal/pool_state.h"
 
 namespace bayloom::worker {
 namespace {
@@ -29,8 +29,6 @@ namespace {
 constexpr double kLookSeconds = 0.05;
 /// What a look that came late counts for a worker's silence.
 constexpr double kMaxListenedSeconds = 0.2;
-/// For measuring a machine.
-constexpr double kMachineSeconds = 300;
 /// For all workers together to end by themselves, once nothing more is asked of them.
 constexpr double kCloseSeconds = 0.5;
 constexpr size_t kShownCommand = 60;
@@ -39,38 +37,9 @@ constexpr size_t kShownCommand = 60;
 
 class WorkerPool::Impl {
  public:
-  struct Trial {
-    trial::TrialId id = 0;
-    SubjectId subject = 0;
-    nlohmann::json candidate;
-    bool is_repeat = false;
-    bool is_probe = false;  ///< the pool's own, to see a worker's drift
-  };
-
-  struct Subject {
-    nlohmann::json definition;
-    bool is_timed = false;
-    std::optional<nlohmann::json> incumbent;
-    double incumbent_value = 0;
-    int trials_since_comparison = 0;
-  };
-
-  struct Worker {
-    enum class State : uint8_t { kPaused, kStarting, kReady, kLeftOut };
-
-    std::string command;
-    State state = State::kPaused;
-    std::optional<Connection> connection;
-    double resume_at = 0;  ///< of a pause; when it was started, while starting
-    double silence = 0;
-    int failures = 0;  ///< ends in a row without an outcome
-    std::string last_failure;
-    bool was_lost = false;           ///< a person was told so
-    std::map<SubjectId, int> slots;  ///< of the subjects it was told of; 0: no answer yet
-    std::map<LeaseId, Trial> leases;
-    bool measures = false;  ///< it was asked for its machine
-    std::optional<Result<nlohmann::json>> machine;
-  };
+  using Trial = PoolTrial;
+  using Subject = PoolSubject;
+  using Worker = PoolWorker;
 
   explicit Impl(PoolOptions options) : options_(std::move(options)), drift_(options_.max_drift) {
     if (options_.commands.empty()) throw InputError("there is no worker");
@@ -104,19 +73,17 @@ class WorkerPool::Impl {
     ready->machine.reset();
     ready->measures = true;
     ready->connection->Send({.kind = Request::Kind::kMachine});
-    const double deadline = base::MonotonicSeconds() + kMachineSeconds;
-    while (!ready->machine && base::MonotonicSeconds() < deadline) {
+    while (!ready->machine) {
       Look(kLookSeconds);
       if (ready->state != Worker::State::kReady) return Error{ready->last_failure};
       if (options_.stop && options_.stop()) return Error{"stopped"};
     }
-    if (!ready->machine) return Error{"the worker did not measure its machine"};
     return *std::move(ready->machine);
   }
 
-  SubjectId AddSubject(nlohmann::json definition, bool is_timed) {
+  SubjectId AddSubject(nlohmann::json definition, bool is_timed, double answer_seconds) {
     const SubjectId id = std::ssize(subjects_) + 1;
-    subjects_.emplace(id, Subject{std::move(definition), is_timed, {}, 0, 0});
+    subjects_.emplace(id, Subject{std::move(definition), is_timed, answer_seconds, {}, 0, 0});
     return id;
   }
 
@@ -252,11 +219,29 @@ class WorkerPool::Impl {
       if (!worker.connection) return;
     }
     if (!is_open) return End(worker, "it ended: " + worker.connection->Explain());
-    const bool is_starting = worker.state == Worker::State::kStarting;
-    const double patience = is_starting ? options_.start_seconds : options_.silence_seconds;
-    if (worker.silence > patience) {
-      End(worker, fmt::format("no sign of life for {:g} s", patience));
+    if (worker.state != Worker::State::kStarting) {
+      if (worker.silence <= options_.silence_seconds) return AwaitAnswer(worker, listened);
+      return End(worker, fmt::format("no sign of life for {:g} s", options_.silence_seconds));
     }
+    if (worker.silence <= options_.start_seconds) return;
+    const std::string why = fmt::format("it did not greet within {:g} s", options_.start_seconds);
+    // What was a worker before may be one again.
+    worker.was_greeted ? End(worker, why) : LeaveOut(worker, why);
+  }
+
+  /// Gives up what is alive and does not answer.
+  void AwaitAnswer(Worker& worker, double listened) {
+    const double patience = worker.AnswerSeconds(subjects_, options_.preparation_seconds);
+    worker.waited = patience > 0 ? worker.waited + listened : 0;
+    if (worker.waited > patience) {
+      return End(worker, fmt::format("it is alive, but has answered nothing for {:g} s", patience));
+    }
+    if (worker.waited <= options_.notice_seconds || worker.was_waited_for) return;
+    worker.was_waited_for = true;
+    Notice(fmt::format("{} is alive, but has answered nothing for {:g} s; it is {}", Name(worker),
+                       options_.notice_seconds,
+                       std::isinf(patience) ? "waited for, as nothing limits the time of its trials"
+                                            : fmt::format("given up after {:g} s", patience)));
   }
 
   void Take(Worker& worker, const Report& report) {
@@ -269,7 +254,9 @@ class WorkerPool::Impl {
     if (!report.note.empty()) Notice(fmt::format("{}: {}", Name(worker), report.note));
     switch (report.kind) {
       case Report::Kind::kSubject:
-        if (worker.slots.contains(report.subject)) worker.slots[report.subject] = report.slots;
+        if (!worker.slots.contains(report.subject)) break;
+        worker.slots[report.subject] = report.slots;
+        worker.waited = 0;
         break;
       case Report::Kind::kOutcome:
         Finish(worker, report.lease, report.outcome, {});
@@ -314,6 +301,7 @@ class WorkerPool::Impl {
                                           hello.identity, hello_->identity));
     }
     if (!hello_) hello_ = hello;
+    worker.was_greeted = true;
     worker.state = Worker::State::kReady;
     if (worker.was_lost) Notice(Name(worker) + " is back");
     worker.was_lost = false;
@@ -347,6 +335,7 @@ class WorkerPool::Impl {
 
   void Disconnect(Worker& worker) {
     worker.connection.reset();
+    worker.waited = 0;
     worker.measures = false;
     worker.slots.clear();
     drift_.Forget(Index(worker));
@@ -364,6 +353,7 @@ class WorkerPool::Impl {
     if (place == worker.leases.end()) return;  // its lease is over
     Trial trial = std::move(place->second);
     worker.leases.erase(place);
+    worker.waited = 0;
     if (outcome && outcome->ok() && subjects_.at(trial.subject).is_timed &&
         !trial::IsTime(outcome->value)) {
       lost = fmt::format("it says that a program takes {} seconds", outcome->value);
@@ -483,8 +473,8 @@ WorkerPool::~WorkerPool() = default;
 const Report& WorkerPool::hello() const { return impl_->hello(); }
 int WorkerPool::workers() const { return impl_->Left(); }
 Result<nlohmann::json> WorkerPool::MeasureMachine() { return impl_->MeasureMachine(); }
-SubjectId WorkerPool::AddSubject(nlohmann::json definition, bool is_timed) {
-  return impl_->AddSubject(std::move(definition), is_timed);
+SubjectId WorkerPool::AddSubject(nlohmann::json definition, bool is_timed, double answer_seconds) {
+  return impl_->AddSubject(std::move(definition), is_timed, answer_seconds);
 }
 int WorkerPool::Slots(SubjectId subject) const { return impl_->Slots(subject); }
 void WorkerPool::Submit(SubjectId subject, trial::TrialId id, nlohmann::json candidate,
