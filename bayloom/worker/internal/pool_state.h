@@ -44,8 +44,8 @@ struct PoolWorker {
   std::optional<Connection> connection;
   double resume_at = 0;  ///< of a pause; when it was started, while starting
   double silence = 0;
-  double waited = 0;     ///< since its last answer, while it owes one
-  int failures = 0;      ///< ends in a row without an outcome
+  double waited = 0;  ///< since its last answer, while it owes one
+  int failures = 0;   ///< ends in a row without an outcome
   std::string last_failure;
   bool was_greeted = false;        ///< it has said hello once
   bool was_lost = false;           ///< a person was told so
