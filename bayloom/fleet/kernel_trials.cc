@@ -60,18 +60,10 @@ std::string NameFor(target::TargetKind kind) {
                                               : "x86-64-v2, -v3 or -v4";
 }
 
-target::Target MachineOf(const worker::Report& hello) {
-  try {
-    return target::TargetFromJson(hello.body);
-  } catch (const nlohmann::json::exception&) {
-    throw InputError("a worker describes its machine in a way that is not understood");
-  }
-}
-
 }  // namespace
 
 target::Target KernelTarget(const std::string& name, int threads, const worker::Report& hello) {
-  const target::Target machine = MachineOf(hello);
+  const target::Target machine = target::TargetFromJson(hello.body);
   if (threads > machine.cores) {
     throw InputError(fmt::format("--threads {}: the workers' machine has {} processor{}", threads,
                                  machine.cores, machine.cores == 1 ? "" : "s"));

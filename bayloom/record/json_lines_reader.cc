@@ -20,12 +20,11 @@
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/read_line.h"
 #include "bayloom/base/result.h"
-#include "bayloom/record/internal/checks.h"
 #include "bayloom/record/internal/sample_rows.h"
 #include "bayloom/record/json_lines.h"
 #include "bayloom/record/json_text.h"
 #include "bayloom/record/pool_chunk.h"
-#include "bayloom/target/target_json.h"
+#include "bayloom/target/target_check.h"
 #include "bayloom/tensor/workload_json.h"
 
 namespace bayloom::record {
@@ -205,10 +204,7 @@ class JsonLinesReader {
   }
 
   void ReadTarget(const Json& json) {
-    const target::Target target = target::TargetFromJson(json.at("target"));
-    if (const Status checked = CheckTarget(target); !checked) {
-      throw std::invalid_argument(checked.error().message);
-    }
+    const target::Target target = OrThrow(target::CheckedTarget(json.at("target")));
     const TargetId id = store_.AddTarget(target);
     targets_[TextFromJson(json.at("hash"))] = id;
     if (json.contains("machine") && !store_.MachineOf(id)) {

@@ -12,7 +12,6 @@
 
 #include "bayloom/base/clock.h"
 #include "bayloom/base/result.h"
-#include "bayloom/record/internal/checks.h"
 #include "bayloom/record/internal/stored_rows.h"
 #include "bayloom/record/internal/trial_details.h"
 #include "bayloom/record/store.h"

@@ -31,7 +31,8 @@ constexpr double kLookSeconds = 0.05;
 constexpr double kMaxListenedSeconds = 0.2;
 /// For all workers together to end by themselves, once nothing more is asked of them.
 constexpr double kCloseSeconds = 0.5;
-constexpr size_t kShownCommand = 60;
+/// Notes of a worker that a person is shown.
+constexpr int kMaxNotes = 20;
 
 }  // namespace
 
@@ -75,7 +76,9 @@ class WorkerPool::Impl {
     ready->connection->Send({.kind = Request::Kind::kMachine});
     while (!ready->machine) {
       Look(kLookSeconds);
-      if (ready->state != Worker::State::kReady) return Error{ready->last_failure};
+      if (ready->state != Worker::State::kReady) {
+        return Error{ready->Name() + ": " + ready->last_failure};
+      }
       if (options_.stop && options_.stop()) return Error{"stopped"};
     }
     return *std::move(ready->machine);
@@ -129,24 +132,16 @@ class WorkerPool::Impl {
   }
 
  private:
-  static std::string Name(const Worker& worker) {
-    return fmt::format("worker '{}'", base::InOneLine(worker.command, kShownCommand));
+  Status CheckMachine(const nlohmann::json& json) const {
+    return options_.check_machine ? options_.check_machine(json) : Ok();
   }
   void Notice(const std::string& line) const {
     if (options_.on_notice) options_.on_notice(line);
   }
 
-  std::string NoneLeft() const {
-    std::string reasons;
-    for (const Worker& worker : workers_) {
-      reasons +=
-          fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", Name(worker), worker.last_failure);
-    }
-    return "no worker is left: " + reasons;
-  }
-
   void LoseQueue() {
-    for (const Trial& trial : queue_) finished_.push_back({trial.id, std::nullopt, NoneLeft()});
+    for (const Trial& trial : queue_)
+      finished_.push_back({trial.id, std::nullopt, WhyNoneIsLeft(workers_)});
     queue_.clear();
   }
 
@@ -159,7 +154,7 @@ class WorkerPool::Impl {
       Look(kLookSeconds);
       if (options_.stop && options_.stop()) throw InputError("stopped while workers started");
     }
-    if (Left() == 0) throw InputError(NoneLeft());
+    if (Left() == 0) throw InputError(WhyNoneIsLeft(workers_));
   }
 
   /// One round: starts what is due, hands out trials, and reads and writes what can be had within
@@ -238,7 +233,7 @@ class WorkerPool::Impl {
     }
     if (worker.waited <= options_.notice_seconds || worker.was_waited_for) return;
     worker.was_waited_for = true;
-    Notice(fmt::format("{} is alive, but has answered nothing for {:g} s; it is {}", Name(worker),
+    Notice(fmt::format("{} is alive, but has answered nothing for {:g} s; it is {}", worker.Name(),
                        options_.notice_seconds,
                        std::isinf(patience) ? "waited for, as nothing limits the time of its trials"
                                             : fmt::format("given up after {:g} s", patience)));
@@ -251,7 +246,10 @@ class WorkerPool::Impl {
       }
       return Join(worker, report);
     }
-    if (!report.note.empty()) Notice(fmt::format("{}: {}", Name(worker), report.note));
+    if (!report.note.empty() && worker.notes++ < kMaxNotes) {
+      Notice(fmt::format("{}: {}{}", worker.Name(), report.note,
+                         worker.notes == kMaxNotes ? " (its last note that is shown)" : ""));
+    }
     switch (report.kind) {
       case Report::Kind::kSubject:
         if (!worker.slots.contains(report.subject)) break;
@@ -265,6 +263,10 @@ class WorkerPool::Impl {
         Finish(worker, report.lease, std::nullopt, report.text);
         break;
       case Report::Kind::kMachine:
+        if (!worker.measures) break;  // nobody asked
+        if (const Status checked = CheckMachine(report.body); !checked) {
+          return LeaveOut(worker, "it has measured what is no machine: " + checked.error().message);
+        }
         worker.machine = report.body;
         worker.measures = false;
         break;
@@ -281,7 +283,7 @@ class WorkerPool::Impl {
     if (report.subject > 0) {
       const auto known = worker.slots.find(report.subject);
       if (known != worker.slots.end() && known->second > 0) {  // it could not go on
-        refusal_ = Name(worker) + ": " + report.text;
+        refusal_ = worker.Name() + ": " + report.text;
       }
       return LeaveOut(worker, report.text);  // a refused subject will be refused again
     }
@@ -292,9 +294,16 @@ class WorkerPool::Impl {
   }
 
   void Join(Worker& worker, const Report& hello) {
-    if (hello.protocol != kProtocolVersion || hello.version != base::Version()) {
+    if (hello.version != base::Version()) {
       return LeaveOut(worker,
                       fmt::format("it is bayloom {}, this is {}", hello.version, base::Version()));
+    }
+    if (hello.protocol != kProtocolVersion) {
+      return LeaveOut(worker, fmt::format("it speaks version {} of the protocol, this version {}",
+                                          hello.protocol, kProtocolVersion));
+    }
+    if (const Status checked = CheckMachine(hello.body); !checked) {
+      return LeaveOut(worker, "its 'target' is none: " + checked.error().message);
     }
     if (hello_ && hello.identity != hello_->identity) {
       return LeaveOut(worker, fmt::format("its target is {}, that of the others is {}",
@@ -303,7 +312,7 @@ class WorkerPool::Impl {
     if (!hello_) hello_ = hello;
     worker.was_greeted = true;
     worker.state = Worker::State::kReady;
-    if (worker.was_lost) Notice(Name(worker) + " is back");
+    if (worker.was_lost) Notice(worker.Name() + " is back");
     worker.was_lost = false;
     for (auto& [id, subject] : subjects_) subject.trials_since_comparison = kCompareSoon;
   }
@@ -315,7 +324,7 @@ class WorkerPool::Impl {
     const bool had_trials = !worker.leases.empty();
     if (worker.state == Worker::State::kReady) {
       Notice(fmt::format(
-          "{}: {}{}; it is started again", Name(worker), why,
+          "{}: {}{}; it is started again", worker.Name(), why,
           had_trials ? fmt::format("; {} of its trials are tried again", worker.leases.size())
                      : ""));
       worker.was_lost = true;
@@ -330,7 +339,7 @@ class WorkerPool::Impl {
     worker.last_failure = why;
     worker.state = Worker::State::kLeftOut;
     Disconnect(worker);
-    Notice(fmt::format("{} is left out: {}", Name(worker), why));
+    Notice(fmt::format("{} is left out: {}", worker.Name(), why));
   }
 
   void Disconnect(Worker& worker) {
@@ -341,7 +350,7 @@ class WorkerPool::Impl {
     drift_.Forget(Index(worker));
     for (const auto& [lease, trial] : std::exchange(worker.leases, {})) {
       if (trial.is_probe) continue;
-      finished_.push_back({trial.id, std::nullopt, Name(worker) + ": " + worker.last_failure});
+      finished_.push_back({trial.id, std::nullopt, worker.Name() + ": " + worker.last_failure});
     }
   }
 
@@ -354,10 +363,9 @@ class WorkerPool::Impl {
     Trial trial = std::move(place->second);
     worker.leases.erase(place);
     worker.waited = 0;
-    if (outcome && outcome->ok() && subjects_.at(trial.subject).is_timed &&
-        !trial::IsTime(outcome->value)) {
-      lost = fmt::format("it says that a program takes {} seconds", outcome->value);
-      outcome.reset();
+    if (outcome && subjects_.at(trial.subject).is_timed) {
+      lost = WhyNoMeasurement(*outcome);
+      if (!lost.empty()) outcome.reset();
     }
     if (trial.is_probe) {
       const bool has_value = outcome && outcome->ok();
@@ -375,7 +383,7 @@ class WorkerPool::Impl {
       }
     }
     finished_.push_back(
-        {trial.id, std::move(outcome), lost.empty() ? "" : Name(worker) + ": " + lost});
+        {trial.id, std::move(outcome), lost.empty() ? "" : worker.Name() + ": " + lost});
   }
 
   /// Gives queued trials to the workers with the most room, and what drift needs first.
@@ -436,7 +444,7 @@ class WorkerPool::Impl {
     for (const DriftWatch::Slow& slow : drift_.Conclude()) {
       LeaveOut(workers_[slow.worker],
                fmt::format("it takes {:.2f} times as long as {} for the same program", slow.ratio,
-                           Name(workers_[slow.fastest])));
+                           workers_[slow.fastest].Name()));
     }
     if (options_.drift_interval == 0 || drift_.is_under_way() || current_ == 0) return;
     Subject& subject = subjects_.at(current_);

@@ -38,6 +38,8 @@ struct PoolOptions {
   int drift_interval = 32;
   /// What a person should know of a worker, one line each.
   std::function<void(const std::string&)> on_notice;
+  /// Fails for a description of a machine that none can have, saying why; may be null.
+  std::function<Status(const nlohmann::json&)> check_machine;
   std::function<bool()> stop;  ///< asked while workers are awaited at the beginning
 };
 

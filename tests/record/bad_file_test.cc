@@ -10,6 +10,7 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -164,6 +165,22 @@ TEST(BadFile, AFullDiskKeepsWhatWasThere) {
     EXPECT_TRUE(store.AddTrial(MakeTrial(context, 20000, 1)));  // works again
   }
   EXPECT_EQ(Store(path).TrialsOfRun(1).size(), 50u);
+}
+
+/// What no version writes, as a worker of an earlier one said.
+TEST(BadFile, AnInfiniteValueIsDamageOfANamedTrial) {
+  TemporaryFolder folder;
+  const std::string path = folder / "a.db";
+  {
+    Store store(path);
+    const RunId run = store.BeginRun(SampleSearch("flags")).id;
+    store.AddTrial(MakeConfiguration(run, 0, 1));
+    store.AddTrial(MakeConfiguration(run, 1, -std::numeric_limits<double>::infinity()));
+  }
+  Store store(path);
+  EXPECT_EQ(store.TrialsOfRun(1, 0, 1).size(), 1u);
+  EXPECT_EQ(ErrorOf([&] { store.TrialsOfRun(1); }),
+            "cannot use " + path + ": it is damaged: trial 1 of run 1 has the value -inf");
 }
 
 /// Reads everything there is to read.

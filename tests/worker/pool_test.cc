@@ -169,6 +169,64 @@ TEST_F(WorkerPoolTest, TriesEveryTrialOnceAndEndsWithItsWorkers) {
   EXPECT_THAT(notices_, IsEmpty());
 }
 
+/// A worker of another protocol, one whose target is none, and one that measures nonsense.
+TEST_F(WorkerPoolTest, ChecksWhatWorkersSayOfThemselves) {
+  const auto greets = [](const std::string& protocol, const std::string& target,
+                         const std::string& then) {
+    return "printf '{\"hello\": \"bayloom-worker\", \"protocol\": " + protocol +
+           ", \"version\": \"" + BAYLOOM_TEST_VERSION +
+           "\", \"identity\": \"test\", \"target\": " + target + "}\\n'; " + then;
+  };
+  PoolOptions options =
+      Options({greets("2", "1", ""), greets("1", "0", ""),
+               greets("1", "1", "read a; printf '{\"machine\": 0}\\n'; sleep 60")});
+  options.check_machine = [](const nlohmann::json& json) -> Status {
+    return json == 1 ? Ok() : Error{"a target cannot be " + json.dump()};
+  };
+  WorkerPool pool(options);
+  EXPECT_EQ(pool.workers(), 1);
+  EXPECT_THAT(notices_, testing::UnorderedElementsAre(
+                            HasSubstr("it speaks version 2 of the protocol, this version 1"),
+                            HasSubstr("its 'target' is none: a target cannot be 0")));
+  const Result<nlohmann::json> machine = pool.MeasureMachine();
+  ASSERT_FALSE(machine);
+  EXPECT_THAT(machine.error().message,
+              AllOf(HasSubstr("worker 'printf"), HasSubstr("no machine: a target cannot be 0")));
+}
+
+TEST_F(WorkerPoolTest, ShowsFewNotesOfAWorker) {
+  WorkerPool pool(Options({GreetsAnd(
+      "i=0; while [ $i -lt 100 ]; do i=$((i + 1)); "
+      "printf '{\"lease\": 9, \"lost\": \"\", \"note\": \"busy\"}\\n'; done; "
+      "printf '{\"lease\": 1, \"outcome\": {\"verdict\": \"ok\", \"value\": 1}}\\n'; sleep 60")}));
+  RemoteEvaluator<int> numbers = Numbers(pool);
+  const int candidate = 1;
+  numbers.Submit(1, candidate);
+  const double deadline = base::MonotonicSeconds() + kPatienceSeconds;
+  while (numbers.Collect(0.1, [] { return false; }).empty() &&
+         base::MonotonicSeconds() < deadline) {
+  }
+  ASSERT_EQ(std::ssize(notices_), 20);
+  EXPECT_THAT(notices_.back(), HasSubstr("last note"));
+}
+
+TEST_F(WorkerPoolTest, AProgramsFiguresAreNotNegative) {
+  WorkerPool pool(
+      Options({GreetsAnd("printf '{\"lease\": 1, \"outcome\": {\"verdict\": \"ok\", "
+                         "\"value\": 1, \"values\": {\"spread\": -5}}}\\n'; sleep 60")}));
+  pool.Submit(
+      pool.AddSubject("programs", /*is_timed=*/true, std::numeric_limits<double>::infinity()), 1, 1,
+      false);
+  std::vector<trial::FinishedTrial> finished;
+  const double deadline = base::MonotonicSeconds() + kPatienceSeconds;
+  while (finished.empty() && base::MonotonicSeconds() < deadline) {
+    finished = pool.Collect(1, [] { return false; });
+  }
+  ASSERT_EQ(finished.size(), 1);
+  EXPECT_FALSE(finished[0].outcome);
+  EXPECT_THAT(finished[0].lost, HasSubstr("it says that 'spread' of a program is -5"));
+}
+
 TEST_F(WorkerPoolTest, TellsWhatWorkersNote) {
   WorkerPool pool(Options({Command(1, "1 test noting")}));
   ASSERT_TRUE(pool.MeasureMachine());

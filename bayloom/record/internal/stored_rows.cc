@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <utility>
 
 #include "bayloom/base/json.h"
@@ -28,6 +29,10 @@ trial::Outcome ReadOutcome(const Database& database, const Rows& row, int first,
   }
   outcome.verdict = *verdict;
   outcome.value = row.Real(first + 1);
+  if (outcome.ok() && !std::isfinite(outcome.value)) {
+    Damaged(database,
+            fmt::format("trial {} of run {} has the value {}", ordinal, run, outcome.value));
+  }
   outcome.reason = row.Text(first + 2);
   std::optional<std::vector<trial::NamedValue>> details = DetailsFromText(row.Text(first + 3));
   if (!details) {

@@ -3,12 +3,12 @@
 
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "bayloom/base/result.h"
 #include "bayloom/trial/evaluator.h"
@@ -45,6 +45,7 @@ struct PoolWorker {
   double resume_at = 0;  ///< of a pause; when it was started, while starting
   double silence = 0;
   double waited = 0;  ///< since its last answer, while it owes one
+  int notes = 0;      ///< that it has written
   int failures = 0;   ///< ends in a row without an outcome
   std::string last_failure;
   bool was_greeted = false;        ///< it has said hello once
@@ -55,17 +56,15 @@ struct PoolWorker {
   bool measures = false;  ///< it was asked for its machine
   std::optional<Result<nlohmann::json>> machine;
 
+  std::string Name() const;  ///< "worker 'ssh board bayloom worker'"
   /// How long it may take for the next of the answers that it owes; 0: it owes none.
   double AnswerSeconds(const std::map<SubjectId, PoolSubject>& subjects,
-                       double preparation_seconds) const {
-    const bool prepares =
-        measures || std::ranges::any_of(slots, [](const auto& known) { return known.second == 0; });
-    double seconds = prepares ? preparation_seconds : 0;
-    for (const auto& [lease, trial] : leases) {
-      seconds = std::max(seconds, subjects.at(trial.subject).answer_seconds);
-    }
-    return seconds;
-  }
+                       double preparation_seconds) const;
 };
+
+std::string WhyNoneIsLeft(const std::vector<PoolWorker>& workers);
+
+/// What is wrong with a worker's outcome of a program; empty if nothing is.
+std::string WhyNoMeasurement(const trial::Outcome& outcome);
 
 }  // namespace bayloom::worker
