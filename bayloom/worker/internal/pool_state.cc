@@ -34,8 +34,8 @@ double PoolWorker::AnswerSeconds(const std::map<SubjectId, PoolSubject>& subject
 std::string WhyNoneIsLeft(const std::vector<PoolWorker>& workers) {
   std::string reasons;
   for (const PoolWorker& worker : workers) {
-    reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", worker.Name(),
-                           worker.last_failure);
+    reasons +=
+        fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", worker.Name(), worker.last_failure);
   }
   return "no worker is left: " + reasons;
 }
