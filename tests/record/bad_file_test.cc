@@ -114,7 +114,9 @@ TEST(BadFile, WhoeverObservesLocksWaitsOn) {
   EXPECT_THROW(other.Execute("UPDATE runs SET state = ''"), SystemError);
   SetLockObserver([](const std::string&, double) { return true; });
   base::RequestStop();
-  EXPECT_THROW(other.Execute("UPDATE runs SET state = ''"), SystemError);
+  EXPECT_THAT(ErrorOf<StoppedAtLock>([&] { other.Execute("UPDATE runs SET state = ''"); }),
+              testing::AllOf(HasSubstr("stopped while another process kept " + path + " locked"),
+                             HasSubstr("--resume")));
   base::ClearStop();
   SetLockObserver({});
 }
