@@ -47,7 +47,7 @@ void Work(const Arguments& arguments) {
     if (is_kernel) return kernels.MakeBench(definition);
     return Error{"bayloom-worker tries compiled programs only; install bayloom for others"};
   };
-  server.measure_machine = []() -> Result<nlohmann::json> {
+  server.measure_machine = [](const std::function<bool()>&) -> Result<nlohmann::json> {
     return Error{"bayloom-worker has no compiler, which measuring a machine needs"};
   };
   measure::LoadMonitor load({.threads = machine.cores});

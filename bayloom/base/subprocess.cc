@@ -119,7 +119,7 @@ class SpawnPlan {
     posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
     sigset_t defaults;
     sigemptyset(&defaults);
-    for (int number : {SIGINT, SIGTERM, SIGPIPE, SIGCHLD}) sigaddset(&defaults, number);
+    for (int number : {SIGINT, SIGTERM, SIGPIPE, SIGCHLD, SIGXFSZ}) sigaddset(&defaults, number);
     posix_spawnattr_setsigdefault(&attributes_, &defaults);
   }
   ~SpawnPlan() {

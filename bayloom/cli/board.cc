@@ -28,7 +28,8 @@ struct BoardOptions {
 void ServeBoard(const BoardOptions& options) {
   page::Board board(options.database, options.port);
   base::CatchStopSignals();
-  fmt::print("{} at {}; Ctrl-C ends\n", base::InOneLine(options.database, 200), board.url());
+  fmt::print("{}{} at {}; Ctrl-C ends\n", base::InOneLine(options.database, 200),
+             board.waits() ? " is not there yet and is waited for," : "", board.url());
   CheckOutput();
   board.Run(base::StopRequested);
   base::NoticeStop();

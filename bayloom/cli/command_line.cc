@@ -9,6 +9,7 @@
 #include <CLI/Config.hpp>
 #include <algorithm>
 #include <charconv>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
@@ -215,8 +216,12 @@ int Run(int argc, char** argv) {
 int RunCommandLine(int argc, char** argv) {
   base::OpenStandardStreams();
   ExplainLackOfMemory();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file at its limit ('ulimit -f') is an error of the write
   try {
     return Run(argc, argv);
+  } catch (const record::StoppedAtLock& error) {
+    base::NoticeStop();
+    return Complain(OrderlyExitCode(), error.what());
   } catch (const std::exception& error) {
     const Failure failure = Explain(error);
     // What was stopped early may well have no answer yet.

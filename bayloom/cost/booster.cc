@@ -9,7 +9,8 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <stdexcept>
+
+#include "bayloom/model/fit_failure.h"
 
 namespace bayloom::cost {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 void Check(int status) {
   if (status == 0) return;
   const std::string message = XGBGetLastError();  // further lines are a stack trace
-  throw std::runtime_error("XGBoost: " + message.substr(0, message.find('\n')));
+  throw model::FitFailure("XGBoost: " + message.substr(0, message.find('\n')));
 }
 
 std::shared_ptr<void> OwnTrees(BoosterHandle handle) {

@@ -12,6 +12,7 @@
 #include "bayloom/fleet/design_trials.h"
 #include "bayloom/fleet/mapping_trials.h"
 #include "bayloom/fleet/program_trials.h"
+#include "bayloom/measure/interruption.h"
 #include "bayloom/measure/measure_machine.h"
 #include "bayloom/target/target_json.h"
 
@@ -23,16 +24,21 @@ worker::ServerOptions Benches::ServerOptions() {
   worker::ServerOptions server;
   server.hello = measure::WorkerGreeting(options_.target, codegen::HasCompiler());
   server.make_bench = [this](const nlohmann::json& definition) { return Make(definition); };
-  server.measure_machine = [this]() -> Result<nlohmann::json> {
-    const Result<measure::MeasuredMachine> machine = measure::MeasuredMachineOf(options_.target);
-    if (!machine) return machine.error();
-    if (machine->disturbed) machine_note_ = measure::DescribeMeasuredBusy(*machine->disturbed);
-    target::Target measured = options_.target;
-    measured.machine = machine->model;
-    return target::TargetToJson(measured);
-  };
+  server.measure_machine = [this](const std::function<bool()>& stop) { return Measure(stop); };
   server.note = [this] { return Note(); };
   return server;
+}
+
+Result<nlohmann::json> Benches::Measure(const std::function<bool()>& stop) try {
+  const Result<measure::MeasuredMachine> machine =
+      measure::MeasuredMachineOf(options_.target, stop);
+  if (!machine) return machine.error();
+  if (machine->disturbed) machine_note_ = measure::DescribeMeasuredBusy(*machine->disturbed);
+  target::Target measured = options_.target;
+  measured.machine = machine->model;
+  return target::TargetToJson(measured);
+} catch (const measure::Interrupted&) {
+  return Error{"stopped"};
 }
 
 std::string Benches::Note() {

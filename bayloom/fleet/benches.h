@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -32,6 +33,7 @@ class Benches {
 
  private:
   Result<std::unique_ptr<worker::Bench>> Make(const nlohmann::json& definition);
+  Result<nlohmann::json> Measure(const std::function<bool()>& stop);
   /// That other processes disturbed what was just measured, or have begun to disturb trials.
   std::string Note();
 

@@ -9,6 +9,7 @@
 #include "bayloom/base/one_line.h"
 #include "bayloom/external/evaluator.h"
 #include "bayloom/external/scenario_overrides.h"
+#include "bayloom/fleet/answer_seconds.h"
 #include "bayloom/fleet/internal/read_configuration.h"
 #include "bayloom/space/configuration_json.h"
 #include "bayloom/worker/remote_evaluator.h"
@@ -48,7 +49,7 @@ std::unique_ptr<trial::Evaluator<space::Configuration>> MakeRemoteEvaluator(
   if (!command.empty()) definition["command"] = command;
   if (scenario.evaluator.sandbox) definition["sandbox"] = true;
   return std::make_unique<worker::RemoteEvaluator<space::Configuration>>(
-      pool, std::move(definition),
+      pool, std::move(definition), scenario.evaluator.timeout + kAnswerMarginSeconds,
       [space = scenario.space](const space::Configuration& configuration) {
         return space::ToJson(*space, configuration);
       });

@@ -92,7 +92,7 @@ std::unique_ptr<trial::Evaluator<space::Configuration>> MakeRemoteDesignTrials(
                      {"evaluations", options.evaluations},
                      {"seed", options.seed}};
   return std::make_unique<worker::RemoteEvaluator<space::Configuration>>(
-      pool, std::move(definition),
+      pool, std::move(definition), /*answer_seconds=*/std::numeric_limits<double>::infinity(),
       [space = design.scenario().space](const space::Configuration& configuration) {
         return space::ToJson(*space, configuration);
       });

@@ -17,6 +17,7 @@
 #include "bayloom/codegen/cpu_features.h"
 #include "bayloom/codegen/host.h"
 #include "bayloom/codegen/shared_library.h"
+#include "bayloom/fleet/answer_seconds.h"
 #include "bayloom/measure/kernel_json.h"
 #include "bayloom/measure/kernel_worker.h"
 #include "bayloom/measure/measurement_details.h"
@@ -59,18 +60,10 @@ std::string NameFor(target::TargetKind kind) {
                                               : "x86-64-v2, -v3 or -v4";
 }
 
-target::Target MachineOf(const worker::Report& hello) {
-  try {
-    return target::TargetFromJson(hello.body);
-  } catch (const nlohmann::json::exception&) {
-    throw InputError("a worker describes its machine in a way that is not understood");
-  }
-}
-
 }  // namespace
 
 target::Target KernelTarget(const std::string& name, int threads, const worker::Report& hello) {
-  const target::Target machine = MachineOf(hello);
+  const target::Target machine = target::TargetFromJson(hello.body);
   if (threads > machine.cores) {
     throw InputError(fmt::format("--threads {}: the workers' machine has {} processor{}", threads,
                                  machine.cores, machine.cores == 1 ? "" : "s"));
@@ -128,7 +121,7 @@ std::optional<worker::SubjectId> RemoteKernelEvaluator::SubjectOf(
   std::optional<worker::SubjectId> subject;
   if (!references.empty()) {
     subject = pool_.AddSubject(measure::KernelSubject(workload, target_.cores, references),
-                               /*is_timed=*/!target::IsEmulated(target_));
+                               /*is_timed=*/!target::IsEmulated(target_), kProgramAnswerSeconds);
   }
   subjects_.emplace(hash, subject);
   return subject;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "bayloom/fleet/answer_seconds.h"
 #include "bayloom/mapspace/mapping_json.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
 #include "bayloom/worker/remote_evaluator.h"
@@ -62,7 +63,8 @@ std::unique_ptr<trial::Evaluator<mapspace::Mapping>> MakeRemoteMappingEvaluator(
                      {"timeout", options.simulator.timeout_seconds},
                      {"sandbox", options.simulator.sandbox}};
   return std::make_unique<worker::RemoteEvaluator<mapspace::Mapping>>(
-      pool, std::move(definition), [&model](const mapspace::Mapping& mapping) {
+      pool, std::move(definition), options.simulator.timeout_seconds + kAnswerMarginSeconds,
+      [&model](const mapspace::Mapping& mapping) {
         return mapspace::ToJson(mapping, model.problem(), model.architecture())["levels"];
       });
 }

@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "bayloom/fleet/answer_seconds.h"
 #include "bayloom/record/json_text.h"
 #include "bayloom/sketch/design_space.h"
 #include "bayloom/target/emulated.h"
@@ -78,7 +79,8 @@ void RemoteProgramEvaluator::Submit(trial::TrialId id, const tuning::ProgramTria
                        {"workload", tensor::WorkloadToJson(*trial.workload)}};
     subject = subjects_
                   .emplace(hash, pool_.AddSubject(std::move(definition),
-                                                  /*is_timed=*/!target::IsEmulated(target_)))
+                                                  /*is_timed=*/!target::IsEmulated(target_),
+                                                  kProgramAnswerSeconds))
                   .first;
   }
   pool_.Submit(subject->second, id, CandidateJson(trial.candidate), trial.is_repeat);

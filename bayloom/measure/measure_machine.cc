@@ -191,6 +191,20 @@ struct Quantity {
   std::function<double()> measure;
 };
 
+/// While it lives, parallel loops run on so many threads.
+class ParallelLoopsOn {
+ public:
+  explicit ParallelLoopsOn(int threads) : before_(bayloom_threads()) {
+    bayloom_set_threads(threads);
+  }
+  ~ParallelLoopsOn() { bayloom_set_threads(before_); }
+  ParallelLoopsOn(const ParallelLoopsOn&) = delete;
+  ParallelLoopsOn& operator=(const ParallelLoopsOn&) = delete;
+
+ private:
+  int before_;
+};
+
 class MachineMeasurement {
  public:
   MachineMeasurement(const target::Target& target, LoadedProbe multiply_add, LoadedProbe chain,
@@ -208,13 +222,12 @@ class MachineMeasurement {
     AddMemory();
   }
 
-  MeasuredMachine Run() {
-    const int threads_before = bayloom_threads();
-    bayloom_set_threads(machine_.threads);
+  MeasuredMachine Run(const StopCheck& stop) {
+    const ParallelLoopsOn loops(machine_.threads);
     const std::vector<Quantity> quantities = Quantities();
     std::vector<Round> quiet, busy;
     while (quiet.size() < kRounds && quiet.size() + busy.size() < kMaxRounds) {
-      Round round = MeasureRound(quantities);
+      Round round = MeasureRound(quantities, stop);
       (IsBusy(round.load, machine_.threads) ? busy : quiet).push_back(std::move(round));
     }
     const bool disturbed = quiet.size() < kMinRounds;
@@ -224,7 +237,6 @@ class MachineMeasurement {
       for (const Round& round : rounds) values.push_back(round.values[i]);
       *quantities[i].place = Quantile(values, disturbed ? kLeastDisturbed : 0.5);
     }
-    bayloom_set_threads(threads_before);
     machine_.compile = programs_.compile_seconds();
     MeasuredMachine measured = {PutRight(std::move(machine_))};
     if (disturbed) measured.disturbed = busy.back().load;
@@ -237,10 +249,13 @@ class MachineMeasurement {
     MachineLoad load;            ///< by others, while they were measured
   };
 
-  Round MeasureRound(const std::vector<Quantity>& quantities) const {
+  Round MeasureRound(const std::vector<Quantity>& quantities, const StopCheck& stop) const {
     const LoadMonitor monitor({.threads = machine_.threads});
     Round round;
-    for (const Quantity& quantity : quantities) round.values.push_back(quantity.measure());
+    for (const Quantity& quantity : quantities) {
+      ThrowIfStopped(stop);
+      round.values.push_back(quantity.measure());
+    }
     round.load = monitor.SinceBegin();
     return round;
   }
@@ -406,7 +421,7 @@ Status CheckRunsHere(const target::Target& target) {
 
 }  // namespace
 
-Result<MeasuredMachine> MeasureMachine(const target::Target& target) {
+Result<MeasuredMachine> MeasureMachine(const target::Target& target, const StopCheck& stop) {
   if (const Status here = CheckRunsHere(target); !here) return here.error();
   std::vector<LoadedProbe> probes;
   for (codegen::Probe probe : {codegen::Probe::kMultiplyAdd, codegen::Probe::kMultiplyAddChain,
@@ -419,7 +434,7 @@ Result<MeasuredMachine> MeasureMachine(const target::Target& target) {
   if (!programs) return programs.error();
   return MachineMeasurement(target, std::move(probes[0]), std::move(probes[1]),
                             std::move(probes[2]), std::move(probes[3]), *std::move(programs))
-      .Run();
+      .Run(stop);
 }
 
 Result<DotPeaks> MeasureDotPeaks(const target::Target& target, const WorkloadDemand& demand) {
@@ -448,14 +463,14 @@ Result<DotPeaks> MeasureDotPeaks(const target::Target& target, const WorkloadDem
   return peaks;
 }
 
-Result<MeasuredMachine> MeasuredMachineOf(const target::Target& target) {
+Result<MeasuredMachine> MeasuredMachineOf(const target::Target& target, const StopCheck& stop) {
   if (target.machine) return MeasuredMachine{*target.machine};
   if (target.kind() == target::TargetKind::kNvidiaGpu) {
     const Result<codegen::GpuDescription> gpu = codegen::DescribeGpu();
     if (!gpu) return gpu.error();
     return MeasuredMachine{codegen::MachineOf(*gpu)};
   }
-  return MeasureMachine(target);
+  return MeasureMachine(target, stop);
 }
 
 }  // namespace bayloom::measure

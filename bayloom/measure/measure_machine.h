@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "bayloom/base/result.h"
+#include "bayloom/measure/interruption.h"
 #include "bayloom/measure/load_monitor.h"
 #include "bayloom/measure/roofline.h"
 #include "bayloom/target/target.h"
@@ -31,12 +32,13 @@ struct MeasuredMachine {
 /// cannot be is put right: no level is slower than the one behind it, and no thread faster together
 /// with others than alone.
 ///
-/// Fails when the target is not this machine.
-Result<MeasuredMachine> MeasureMachine(const target::Target& target);
+/// Fails when the target is not this machine. Throws Interrupted.
+Result<MeasuredMachine> MeasureMachine(const target::Target& target, const StopCheck& stop = {});
 
 /// The target's machine as it was measured before, or as it is measured now: what rooflines and
 /// bounds need, for the nominal machine is not this one. That of a GPU is what its driver tells.
-Result<MeasuredMachine> MeasuredMachineOf(const target::Target& target);
+/// Throws Interrupted.
+Result<MeasuredMachine> MeasuredMachineOf(const target::Target& target, const StopCheck& stop = {});
 
 /// What this machine's instructions for dot products reach, timed as multiply-adds are, in a tenth
 /// of a second for each of them: for the types of the demand that the target has an instruction

@@ -7,8 +7,8 @@
 
 namespace bayloom::model {
 
-/// A model cannot be fitted to its observations, or predicts no numbers. Says nothing about the
-/// observations: a search with the model goes on without it.
+/// A model cannot be fitted to its observations, or predicts no numbers: a search with the model
+/// goes on without it.
 class FitFailure : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -6,13 +6,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <stdexcept>
+
+#include "bayloom/model/fit_failure.h"
 
 namespace bayloom::model {
 
 void CheckFinite(const Eigen::VectorXd& values) {
   if (!values.allFinite()) {
-    throw std::invalid_argument("a surrogate cannot learn from values that are not finite");
+    throw FitFailure("it cannot learn from values that are not finite");
   }
 }
 

@@ -10,7 +10,7 @@
 
 namespace bayloom::model {
 
-/// Throws std::invalid_argument unless all values are finite.
+/// Throws FitFailure unless all values are finite.
 void CheckFinite(const Eigen::VectorXd& values);
 
 /// Makes observations standard: an optional logarithm, then mean 0 and standard deviation 1. Takes

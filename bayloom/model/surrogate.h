@@ -31,8 +31,8 @@ class Surrogate {
   virtual ~Surrogate() = default;
 
   /// Learns from these observations alone, hyperparameters included. At least one row; values
-  /// must be finite (std::invalid_argument), of any magnitude. Throws FitFailure where
-  /// arithmetic has no answer all the same.
+  /// are finite, of any magnitude. Throws FitFailure where they are not, or where arithmetic has
+  /// no answer all the same.
   virtual void Fit(const RowMatrix& rows, const Eigen::VectorXd& values,
                    base::RandomStream& random) = 0;
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "bayloom/base/result.h"
+#include "bayloom/model/fit_failure.h"
 #include "bayloom/model/gaussian_process.h"
 #include "bayloom/optimizer/internal/features.h"
 
@@ -72,8 +73,12 @@ std::vector<ParameterSensitivity> RankParameters(
     std::span<const double> values, base::RandomStream& random) {
   const Features features(space);
   model::GaussianProcess process(features.group_of_column());
-  process.Fit(features(configurations),
-              Eigen::Map<const Eigen::VectorXd>(values.data(), std::ssize(values)), random);
+  try {
+    process.Fit(features(configurations),
+                Eigen::Map<const Eigen::VectorXd>(values.data(), std::ssize(values)), random);
+  } catch (const model::FitFailure&) {
+    return {};
+  }
 
   // A parameter that can be halved has two groups of columns, which are one here.
   const std::vector<int> parameter_of_group = features.parameter_of_group();

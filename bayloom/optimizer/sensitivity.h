@@ -24,7 +24,7 @@ struct ParameterSensitivity {
 /// process that has learnt these trials (Kannan 2023, sec. V-C). Parameters count as independent:
 /// known constraints are not looked at. Confidence intervals are those of the estimate from the
 /// process, not of the process. With n trials it takes time with the cube of n; at least two
-/// trials.
+/// trials. Empty where the process cannot be fitted.
 std::vector<ParameterSensitivity> RankParameters(
     std::shared_ptr<const space::Space> space, std::span<const space::Configuration> configurations,
     std::span<const double> values, base::RandomStream& random);

@@ -10,6 +10,7 @@
 
 #include "bayloom/acquisition/local_search.h"
 #include "bayloom/model/contextual.h"
+#include "bayloom/model/fit_failure.h"
 #include "bayloom/model/gaussian_process.h"
 #include "bayloom/model/multi_task.h"
 #include "bayloom/model/prior_mean.h"
@@ -173,7 +174,11 @@ std::optional<space::Configuration> PredictBest(const Features& features, const 
   for (Index c = 0; c < best.cols(); ++c) {
     model::GaussianProcess process(model::ColumnGroups(static_cast<size_t>(known.cols()), 0),
                                    plain);
-    process.Fit(known, best.col(c), random);
+    try {
+      process.Fit(known, best.col(c), random);
+    } catch (const model::FitFailure&) {
+      return std::nullopt;
+    }
     process.Predict(asked, mean, variance);
     wanted[c] = process.Untransform(mean[0]);
   }

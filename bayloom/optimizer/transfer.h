@@ -105,7 +105,7 @@ std::unique_ptr<model::Surrogate> MakeTransferSurrogate(const Features& features
 /// The best configuration as it is to be expected before anything is tried (GPTune's TLA-II): each
 /// column of the features of the earlier tasks' best configurations is a Gaussian process over the
 /// tasks' descriptions, and what it predicts for the new one is looked for among the feasible
-/// configurations. Nullopt without earlier tasks.
+/// configurations. Nullopt without earlier tasks, and where no process can be fitted.
 std::optional<space::Configuration> PredictBest(const Features& features, const space::Space& space,
                                                 const TransferOptions& options,
                                                 base::RandomStream& random);

@@ -8,8 +8,10 @@
 #include <event2/event.h>
 #include <event2/http.h>
 #include <event2/keyvalq_struct.h>
+#include <event2/listener.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -46,6 +48,10 @@ constexpr double kDetailsSeconds = 0.25;
 constexpr double kHeartbeatSeconds = 15;
 constexpr int kRequestTimeoutSeconds = 30;
 constexpr size_t kMaxStreams = 100;
+constexpr int64_t kMaxConnections = 256;
+/// Descriptors for the database, the event loop, libraries and standard streams.
+constexpr int64_t kOtherDescriptors = 20;
+constexpr int kWaitingPageSeconds = 2;
 constexpr int64_t kMaxHeaderBytes = 1 << 17;
 /// A page that has not taken this much yet is sent nothing more for now.
 constexpr size_t kMaxUnsentBytes = 1 << 20;
@@ -55,14 +61,34 @@ timeval TimevalOf(double seconds) {
   return {whole, static_cast<suseconds_t>((seconds - static_cast<double>(whole)) * 1e6)};
 }
 
-/// Changes whenever a file is written to or replaced.
+/// Changes whenever a file is written to or replaced: inode, size, time.
 using FileState = std::array<int64_t, 4>;
+bool IsEmpty(const FileState& state) { return state[1] == 0; }
 
 FileState StateOf(const std::string& path) {
   struct stat status = {};
   if (stat(path.c_str(), &status) != 0) return {};
   return {static_cast<int64_t>(status.st_ino), status.st_size, status.st_mtim.tv_sec,
           status.st_mtim.tv_nsec};
+}
+
+/// How many connections there may be, so that descriptors are left for all else.
+int64_t MaxConnections() {
+  rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  if (limit.rlim_cur == RLIM_INFINITY) return kMaxConnections;
+  return std::clamp(static_cast<int64_t>(limit.rlim_cur) - kOtherDescriptors, int64_t{1},
+                    kMaxConnections);
+}
+
+/// This end's port of a socket; 0 for what is none.
+int PortOf(int descriptor) {
+  sockaddr_in address = {};
+  socklen_t size = sizeof(address);
+  const bool is_known =
+      getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size) == 0 &&
+      address.sin_family == AF_INET;
+  return is_known ? ntohs(address.sin_port) : 0;
 }
 
 /// Ends writing to a connection that is gone by an error instead of the process.
@@ -97,6 +123,7 @@ class Board::Server {
   Server(const std::string& database, int port);
 
   int port() const { return port_; }
+  bool waits() const { return reader_ == nullptr; }
   void Run(const std::function<bool()>& stop);
 
  private:
@@ -123,6 +150,8 @@ class Board::Server {
   void Listen(int port);
   DatabaseState StateNow() const { return {StateOf(database_), StateOf(database_ + "-wal")}; }
   void OpenDatabase();
+  /// Of those that are open, accepted by this server.
+  bool HasAllConnections() const;
   void Poll();
   void SendNews();
   void Send(Stream& stream, const std::string& text);
@@ -133,6 +162,7 @@ class Board::Server {
   void AnswerPage(evhttp_request* request);
   void AnswerData(evhttp_request* request);
   void AnswerEvents(evhttp_request* request);
+  void AnswerThatItWaits(evhttp_request* request);
   static void Reply(evhttp_request* request, int code, const char* type, const std::string& body);
   /// What goes wrong while the loop runs is thrown when it has ended.
   template <typename Work>
@@ -140,8 +170,9 @@ class Board::Server {
 
   std::string database_;
   int port_ = 0;
+  const int64_t max_connections_ = MaxConnections();
   std::unique_ptr<record::Store> store_;
-  std::unique_ptr<PageReader> reader_;
+  std::unique_ptr<PageReader> reader_;  ///< null as long as there is no database
   DatabaseState read_state_;
   bool had_all_details_ = false;
   double next_details_ = 0;
@@ -151,15 +182,17 @@ class Board::Server {
   std::list<Stream> streams_;
   std::unique_ptr<event_base, FreedBy<event_base_free>> base_;
   std::unique_ptr<evhttp, FreedBy<evhttp_free>> http_;
+  evconnlistener* listener_ = nullptr;  ///< of http_
   std::unique_ptr<event, FreedBy<event_free>> timer_;
 };
 
 Board::Server::Server(const std::string& database, int port) : database_(database) {
-  OpenDatabase();
+  if (!IsEmpty(StateNow().file)) OpenDatabase();
   Listen(port);
 }
 
 void Board::Server::Listen(int port) {
+  event_set_log_callback([](int, const char*) {});  // what matters is an error here
   base_.reset(event_base_new());
   http_.reset(base_ ? evhttp_new(base_.get()) : nullptr);
   if (!http_) throw SystemError("cannot start a server: no event loop");
@@ -180,10 +213,30 @@ void Board::Server::Listen(int port) {
                     "with --port, a free one with --port 0",
                     port, std::strerror(errno)));
   }
-  sockaddr_in address = {};
-  socklen_t size = sizeof(address);
-  getsockname(evhttp_bound_socket_get_fd(bound), reinterpret_cast<sockaddr*>(&address), &size);
-  port_ = ntohs(address.sin_port);
+  port_ = PortOf(evhttp_bound_socket_get_fd(bound));
+  // Further connections wait to be accepted while there are too many, or no more descriptors. The
+  // timer looks whether that is over.
+  listener_ = evhttp_bound_socket_get_listener(bound);
+  evconnlistener_set_error_cb(
+      listener_, [](evconnlistener* listener, void*) { evconnlistener_disable(listener); });
+  evhttp_set_bevcb(
+      http_.get(),
+      [](event_base*, void* server) -> bufferevent* {
+        auto* self = static_cast<Server*>(server);
+        if (self->HasAllConnections()) evconnlistener_disable(self->listener_);
+        return nullptr;  // the usual one
+      },
+      this);
+}
+
+bool Board::Server::HasAllConnections() const {
+  std::error_code error;
+  int64_t connections = -1;  // the port itself is no connection
+  std::filesystem::directory_iterator each("/proc/self/fd", error);
+  for (; !error && each != std::filesystem::directory_iterator(); each.increment(error)) {
+    if (PortOf(std::atoi(each->path().filename().c_str())) == port_) ++connections;
+  }
+  return error || connections >= max_connections_;
 }
 
 void Board::Server::OpenDatabase() {
@@ -219,6 +272,7 @@ void Board::Server::Run(const std::function<bool()>& stop) {
           event_base_loopbreak(self->base_.get());
           return;
         }
+        if (!self->HasAllConnections()) evconnlistener_enable(self->listener_);
         self->Guarded([self] { self->Poll(); });
       },
       this));
@@ -234,8 +288,8 @@ void Board::Server::Poll() {
   if (now < next_poll_) return;
   next_poll_ = now + kDatabasePollSeconds;
   const DatabaseState state = StateNow();
-  if (state.file == FileState{}) return;  // being replaced
-  const bool is_other = state.file[0] != read_state_.file[0];
+  if (IsEmpty(state.file)) return;  // being made or replaced
+  const bool is_other = waits() || state.file[0] != read_state_.file[0];
   const bool is_new = !(state == read_state_);
   if (is_other) {
     OpenDatabase();
@@ -317,6 +371,8 @@ void Board::Server::Answer(evhttp_request* request) {
     const std::string path = given == nullptr ? "" : given;
     if (!IsForThisServer(request)) {
       Reply(request, HTTP_BADREQUEST, "text/plain", "this server answers to 127.0.0.1 only\n");
+    } else if (waits()) {
+      AnswerThatItWaits(request);
     } else if (path == "/" || path.empty()) {
       AnswerPage(request);
     } else if (path == "/data.json") {
@@ -327,6 +383,12 @@ void Board::Server::Answer(evhttp_request* request) {
       Reply(request, HTTP_NOTFOUND, "text/plain", "there are /, /events and /data.json\n");
     }
   });
+}
+
+void Board::Server::AnswerThatItWaits(evhttp_request* request) {
+  AddHeader(request, "Refresh", fmt::format("{}", kWaitingPageSeconds));
+  Reply(request, HTTP_SERVUNAVAIL, "text/plain",
+        "the database is not there yet; its page is shown as soon as a run writes it\n");
 }
 
 void Board::Server::AnswerPage(evhttp_request* request) {
@@ -380,6 +442,8 @@ Board::Board(const std::string& database, int port)
 Board::~Board() = default;
 
 int Board::port() const { return server_->port(); }
+
+bool Board::waits() const { return server_->waits(); }
 
 std::string Board::url() const { return fmt::format("http://127.0.0.1:{}/", port()); }
 

@@ -21,14 +21,16 @@ namespace bayloom::page {
 /// this machine (Host), so that no page of another site can read it. The database is not changed.
 class Board {
  public:
-  /// Reads the database and begins to listen. Port 0: one that is free. Throws InputError where the
-  /// database cannot be read or the port is taken.
+  /// Reads the database, or waits for it if there is none yet, and begins to listen. Port 0: one
+  /// that is free. Throws InputError where the database cannot be read or the port is taken.
   Board(const std::string& database, int port);
   ~Board();
   Board(const Board&) = delete;
   Board& operator=(const Board&) = delete;
 
   int port() const;
+  /// There is no database yet.
+  bool waits() const;
   /// "http://127.0.0.1:8642/".
   std::string url() const;
   /// Answers until `stop` is true, which is asked 20 times a second. Throws where the database

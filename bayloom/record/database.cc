@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 #include <sqlite3.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -28,6 +29,15 @@
 namespace bayloom::record {
 namespace {
 
+/// "; files may have at most 512000 bytes ('ulimit -f')"; empty where they may have any size.
+std::string SizeLimit() {
+  rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+  getrlimit(RLIMIT_FSIZE, &limit);
+  return limit.rlim_cur == RLIM_INFINITY
+             ? ""
+             : fmt::format("; files may have at most {} bytes ('ulimit -f')", limit.rlim_cur);
+}
+
 /// What a result code means, for people.
 std::string Explain(sqlite3* handle, int code) {
   const int cause = handle ? sqlite3_system_errno(handle) : 0;
@@ -46,8 +56,8 @@ std::string Explain(sqlite3* handle, int code) {
     case SQLITE_CANTOPEN:
       return cause ? std::strerror(cause) : "it cannot be opened as a file";
     case SQLITE_IOERR:
-      return fmt::format("reading or writing failed ({})",
-                         cause ? std::strerror(cause) : sqlite3_errstr(code));
+      return fmt::format("reading or writing failed ({}{})",
+                         cause ? std::strerror(cause) : sqlite3_errstr(code), SizeLimit());
     default:
       return base::InOneLine(handle ? sqlite3_errmsg(handle) : sqlite3_errstr(code), 200);
   }
@@ -360,6 +370,12 @@ int64_t Database::LastRowId() const { return sqlite3_last_insert_rowid(handle_.g
 int64_t Database::Changes() const { return sqlite3_changes64(handle_.get()); }
 
 void Database::Fail(int code) const {
+  if ((code & 0xff) == SQLITE_BUSY && base::StopRequested()) {
+    throw StoppedAtLock(fmt::format(
+        "stopped while another process kept {} locked; what was recorded is kept, and --resume "
+        "goes on from there",
+        path_));
+  }
   const std::string message = fmt::format("cannot use {}: {}", path_, Explain(handle_.get(), code));
   if (IsSystemFailure(handle_.get(), code)) throw SystemError(message);
   throw InputError(message);

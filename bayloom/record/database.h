@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "bayloom/base/system_error.h"
+
 struct sqlite3;
 struct sqlite3_stmt;
 
@@ -93,6 +95,13 @@ using LockObserver = std::function<bool(const std::string& path, double seconds)
 /// the patience is over, and again after twice, four times ... as long. An empty one takes that
 /// back. It is called by the threads that wait, within calls of the database, and must not throw.
 void SetLockObserver(LockObserver observer);
+
+/// The process was asked to stop (base/stop_flag.h) while it waited for another one's lock. What
+/// was recorded before is kept.
+class StoppedAtLock : public SystemError {
+ public:
+  using SystemError::SystemError;
+};
 
 /// An open SQLite database file. Every failure is one line that names the file: an InputError if
 /// the file is none that can be used (not a database, damaged, not writable), a SystemError if the

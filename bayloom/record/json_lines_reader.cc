@@ -20,12 +20,11 @@
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/read_line.h"
 #include "bayloom/base/result.h"
-#include "bayloom/record/internal/checks.h"
 #include "bayloom/record/internal/sample_rows.h"
 #include "bayloom/record/json_lines.h"
 #include "bayloom/record/json_text.h"
 #include "bayloom/record/pool_chunk.h"
-#include "bayloom/target/target_json.h"
+#include "bayloom/target/target_check.h"
 #include "bayloom/tensor/workload_json.h"
 
 namespace bayloom::record {
@@ -92,6 +91,17 @@ trial::Outcome OutcomeFromJson(const Json& json, const char* value) {
   ReadNamedValue(json, "build_seconds", 0, outcome);
   ReadNamedValue(json, "measure_seconds", 0, outcome);
   return outcome;
+}
+
+/// Of a program: `is_time`.
+void CheckValue(const trial::Outcome& outcome, bool is_time) {
+  if (!outcome.ok()) return;
+  if (is_time && !trial::IsTime(outcome.value)) {
+    throw std::invalid_argument(fmt::format("a program cannot take {} seconds", outcome.value));
+  }
+  if (!std::isfinite(outcome.value)) {
+    throw std::invalid_argument(fmt::format("a value cannot be {}", outcome.value));
+  }
 }
 
 /// Lines from before there were kinds: what is a search's scenario tells mappings from others.
@@ -194,10 +204,7 @@ class JsonLinesReader {
   }
 
   void ReadTarget(const Json& json) {
-    const target::Target target = target::TargetFromJson(json.at("target"));
-    if (const Status checked = CheckTarget(target); !checked) {
-      throw std::invalid_argument(checked.error().message);
-    }
+    const target::Target target = OrThrow(target::CheckedTarget(json.at("target")));
     const TargetId id = store_.AddTarget(target);
     targets_[TextFromJson(json.at("hash"))] = id;
     if (json.contains("machine") && !store_.MachineOf(id)) {
@@ -276,10 +283,7 @@ class JsonLinesReader {
     trial.candidate = Json{{"space", IntegerOf(json, "space")}, {"trace", json.at("trace")}}.dump();
     trial.key = HashFromHex(json.at("program"));
     trial.outcome = OutcomeFromJson(json, "seconds");
-    const double seconds = trial.outcome.value;
-    if (trial.outcome.ok() && !(seconds > 0 && std::isfinite(seconds))) {
-      throw std::invalid_argument(fmt::format("a program cannot take {} seconds", seconds));
-    }
+    CheckValue(trial.outcome, /*is_time=*/true);
     ReadTrial(json, RunOf(json, "session"), std::move(trial));
   }
 
@@ -290,6 +294,7 @@ class JsonLinesReader {
     trial.proposer = TextOf(json, "proposer", run.proposer);
     if (json.contains("key")) trial.key = HashFromHex(json["key"]);
     trial.outcome = OutcomeFromJson(json, "value");
+    CheckValue(trial.outcome, /*is_time=*/run.target != 0);
     ReadTrial(json, run, std::move(trial));
   }
 
@@ -313,6 +318,7 @@ class JsonLinesReader {
     json.at("ordinal").get_to(repeat.trial);
     json.at("round").get_to(repeat.round);
     repeat.outcome = OutcomeFromJson(json, "value");
+    CheckValue(repeat.outcome, /*is_time=*/repeat.target != 0);
     json.at("timestamp").get_to(repeat.timestamp);
     store_.InsertRepeat(repeat);
   }

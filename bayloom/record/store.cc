@@ -14,10 +14,10 @@
 #include "bayloom/base/json.h"
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
-#include "bayloom/record/internal/checks.h"
 #include "bayloom/record/internal/schema.h"
 #include "bayloom/record/internal/stored_rows.h"
 #include "bayloom/record/internal/uuid.h"
+#include "bayloom/target/target_check.h"
 #include "bayloom/target/target_json.h"
 #include "bayloom/tensor/program.h"
 #include "bayloom/tensor/workload_json.h"
@@ -104,14 +104,9 @@ target::Target Store::TargetOf(TargetId id) {
   std::lock_guard lock(mutex_);
   Rows rows = database_.Prepared("SELECT json FROM targets WHERE id = ?").Start(id);
   if (!rows.Step()) Damaged(database_, fmt::format("there is no target {}", id));
-  try {
-    target::Target target = target::TargetFromJson(base::ParseJsonOrDiscard(rows.Text(0)));
-    const Status checked = CheckTarget(target);
-    if (!checked) Damaged(database_, fmt::format("target {}: {}", id, checked.error().message));
-    return target;
-  } catch (const Json::exception& e) {
-    Damaged(database_, fmt::format("target {}: {}", id, base::JsonErrorText(e.what())));
-  }
+  Result<target::Target> target = target::CheckedTarget(base::ParseJsonOrDiscard(rows.Text(0)));
+  if (!target) Damaged(database_, fmt::format("target {}: {}", id, target.error().message));
+  return *std::move(target);
 }
 
 std::vector<TargetId> Store::Targets() {

@@ -91,7 +91,7 @@ class Store {
   std::vector<StoredTrial> TrialsOfRun(RunId run, int64_t first = 0);
   /// The first `count` of these.
   std::vector<StoredTrial> TrialsOfRun(RunId run, int64_t first, int64_t count);
-  /// The `count` best feasible trials of positive value that were not cut short, best first, each
+  /// The `count` best feasible trials that were not cut short, best first, each
   /// key once.
   ///
   /// Without repeats that is by value, and takes O(count log n) steps. Where the task has a

@@ -12,7 +12,6 @@
 
 #include "bayloom/base/clock.h"
 #include "bayloom/base/result.h"
-#include "bayloom/record/internal/checks.h"
 #include "bayloom/record/internal/stored_rows.h"
 #include "bayloom/record/internal/trial_details.h"
 #include "bayloom/record/store.h"
@@ -113,8 +112,8 @@ std::vector<StoredTrial> Store::BestOf(TaskId task, TargetId target, int count) 
     Rows rows = database_
                     .Prepared(SelectTrials(fmt::format(
                         "WHERE task = ? AND target = ? AND verdict = 'ok' AND"
-                        " cut_short = 0 AND value > 0 AND timestamp {} ? ORDER BY value",
-                        when)))
+                        " cut_short = 0 AND value >= {} AND timestamp {} ? ORDER BY value",
+                        trial::kMinSeconds, when)))
                     .Start(task, target, compared);
     while (best.size() < most && rows.Step()) {
       StoredTrial trial = ReadTrial(database_, rows);
@@ -141,6 +140,7 @@ std::vector<StoredTrial> Store::Compared(std::span<const Repeat> comparison) {
                     .Start(place.first, place.second);
     if (!rows.Step()) continue;
     StoredTrial& trial = trials.emplace_back(ReadTrial(database_, rows));
+    if (!trial.outcome.ok()) continue;
     const auto failed = std::ranges::find_if_not(
         repeats, [](const Repeat* repeat) { return repeat->outcome.ok(); });
     if (failed != repeats.end()) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 namespace bayloom::trial {
@@ -23,6 +24,8 @@ std::optional<Verdict> ParseVerdict(std::string_view text) {
   }
   return std::nullopt;
 }
+
+bool IsTime(double seconds) { return seconds >= kMinSeconds && std::isfinite(seconds); }
 
 double Outcome::Get(std::string_view name, double otherwise) const {
   const auto found = std::ranges::find(values, name, &NamedValue::name);

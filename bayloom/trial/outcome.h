@@ -27,6 +27,11 @@ enum class Verdict : uint8_t {
 std::string_view ToString(Verdict verdict);
 std::optional<Verdict> ParseVerdict(std::string_view text);
 
+/// In less time no processor ends a cycle: what claims to have taken less was not timed.
+inline constexpr double kMinSeconds = 1e-11;
+/// Whether a program can take so long.
+bool IsTime(double seconds);
+
 /// A number that a trial answered beside the one that is optimized: "energy", "build_seconds".
 struct NamedValue {
   std::string name;

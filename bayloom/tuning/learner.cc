@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "bayloom/cost/xgboost_model.h"
+#include "bayloom/model/fit_failure.h"
 
 namespace bayloom::tuning {
 namespace {
@@ -52,7 +53,13 @@ std::vector<double> Learner::Predict(cost::CostModel& model, uint64_t task,
   const std::vector<feature::FeatureMatrix> features = Features(candidates);
   std::vector<const feature::FeatureMatrix*> pointers;
   for (const feature::FeatureMatrix& f : features) pointers.push_back(&f);
-  return clock_.In(&run::PhaseTimes::predict, [&] { return model.PredictFor(task, pointers); });
+  return clock_.In(&run::PhaseTimes::predict, [&] {
+    try {
+      return model.PredictFor(task, pointers);
+    } catch (const model::FitFailure&) {
+      return std::vector<double>(candidates.size(), 1.0);
+    }
+  });
 }
 
 std::vector<double> Learner::Score(uint64_t task,
@@ -96,11 +103,15 @@ std::vector<cost::Sample> Learner::SamplesFor(ProgramObjective objective,
 std::optional<cost::BatchMetrics> Learner::Learn(std::span<const TrainingSample> trials) {
   if (model_ == nullptr || trials.empty()) return std::nullopt;
   const std::vector<cost::Sample> samples = Samples(trials);
-  return clock_.In(&run::PhaseTimes::train, [&] {
-    for (const Further& each : further_) {
-      each.model->Update(SamplesFor(each.objective, trials, samples));
+  return clock_.In(&run::PhaseTimes::train, [&]() -> std::optional<cost::BatchMetrics> {
+    try {
+      for (const Further& each : further_) {
+        each.model->Update(SamplesFor(each.objective, trials, samples));
+      }
+      return model_->Update(samples);
+    } catch (const model::FitFailure&) {
+      return std::nullopt;
     }
-    return model_->Update(samples);
   });
 }
 
@@ -108,10 +119,14 @@ void Learner::Remember(std::span<const TrainingSample> trials) {
   if (model_ == nullptr || trials.empty()) return;
   const std::vector<cost::Sample> samples = Samples(trials);
   clock_.In(&run::PhaseTimes::train, [&] {
-    for (const Further& each : further_) {
-      each.model->Remember(SamplesFor(each.objective, trials, samples));
+    try {
+      for (const Further& each : further_) {
+        each.model->Remember(SamplesFor(each.objective, trials, samples));
+      }
+      model_->Remember(samples);
+    } catch (const model::FitFailure&) {
+      // As in Learn.
     }
-    model_->Remember(samples);
   });
 }
 

@@ -27,9 +27,9 @@ struct TrainingSample {
 };
 
 /// Puts cost models to work: turns candidates into features, in parallel, and keeps account of
-/// the time. Without a model all scores are equal and nothing is learnt. With a model of latencies,
-/// each of the further objectives has a model of its own, which learns those costs as the other one
-/// learns times.
+/// the time. Without a model, and where it cannot be fitted, all scores are equal and nothing is
+/// learnt. With a model of latencies, each of the further objectives has a model of its own, which
+/// learns those costs as the other one learns times.
 class Learner {
  public:
   /// `model` may be null; all three must outlive the learner. `objectives` begin with the latency.

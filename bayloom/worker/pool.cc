@@ -19,8 +19,8 @@
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/system_error.h"
 #include "bayloom/base/version.h"
-#include "bayloom/worker/internal/connection.h"
 #include "bayloom/worker/internal/drift_watch.h"
+#include "bayloom/worker/internal/pool_state.h"
 
 namespace bayloom::worker {
 namespace {
@@ -29,48 +29,18 @@ namespace {
 constexpr double kLookSeconds = 0.05;
 /// What a look that came late counts for a worker's silence.
 constexpr double kMaxListenedSeconds = 0.2;
-/// For measuring a machine.
-constexpr double kMachineSeconds = 300;
 /// For all workers together to end by themselves, once nothing more is asked of them.
 constexpr double kCloseSeconds = 0.5;
-constexpr size_t kShownCommand = 60;
+/// Notes of a worker that a person is shown.
+constexpr int kMaxNotes = 20;
 
 }  // namespace
 
 class WorkerPool::Impl {
  public:
-  struct Trial {
-    trial::TrialId id = 0;
-    SubjectId subject = 0;
-    nlohmann::json candidate;
-    bool is_repeat = false;
-    bool is_probe = false;  ///< the pool's own, to see a worker's drift
-  };
-
-  struct Subject {
-    nlohmann::json definition;
-    bool is_timed = false;
-    std::optional<nlohmann::json> incumbent;
-    double incumbent_value = 0;
-    int trials_since_comparison = 0;
-  };
-
-  struct Worker {
-    enum class State : uint8_t { kPaused, kStarting, kReady, kLeftOut };
-
-    std::string command;
-    State state = State::kPaused;
-    std::optional<Connection> connection;
-    double resume_at = 0;  ///< of a pause; when it was started, while starting
-    double silence = 0;
-    int failures = 0;  ///< ends in a row without an outcome
-    std::string last_failure;
-    bool was_lost = false;           ///< a person was told so
-    std::map<SubjectId, int> slots;  ///< of the subjects it was told of; 0: no answer yet
-    std::map<LeaseId, Trial> leases;
-    bool measures = false;  ///< it was asked for its machine
-    std::optional<Result<nlohmann::json>> machine;
-  };
+  using Trial = PoolTrial;
+  using Subject = PoolSubject;
+  using Worker = PoolWorker;
 
   explicit Impl(PoolOptions options) : options_(std::move(options)), drift_(options_.max_drift) {
     if (options_.commands.empty()) throw InputError("there is no worker");
@@ -104,19 +74,19 @@ class WorkerPool::Impl {
     ready->machine.reset();
     ready->measures = true;
     ready->connection->Send({.kind = Request::Kind::kMachine});
-    const double deadline = base::MonotonicSeconds() + kMachineSeconds;
-    while (!ready->machine && base::MonotonicSeconds() < deadline) {
+    while (!ready->machine) {
       Look(kLookSeconds);
-      if (ready->state != Worker::State::kReady) return Error{ready->last_failure};
+      if (ready->state != Worker::State::kReady) {
+        return Error{ready->Name() + ": " + ready->last_failure};
+      }
       if (options_.stop && options_.stop()) return Error{"stopped"};
     }
-    if (!ready->machine) return Error{"the worker did not measure its machine"};
     return *std::move(ready->machine);
   }
 
-  SubjectId AddSubject(nlohmann::json definition, bool is_timed) {
+  SubjectId AddSubject(nlohmann::json definition, bool is_timed, double answer_seconds) {
     const SubjectId id = std::ssize(subjects_) + 1;
-    subjects_.emplace(id, Subject{std::move(definition), is_timed, {}, 0, 0});
+    subjects_.emplace(id, Subject{std::move(definition), is_timed, answer_seconds, {}, 0, 0});
     return id;
   }
 
@@ -162,24 +132,16 @@ class WorkerPool::Impl {
   }
 
  private:
-  static std::string Name(const Worker& worker) {
-    return fmt::format("worker '{}'", base::InOneLine(worker.command, kShownCommand));
+  Status CheckMachine(const nlohmann::json& json) const {
+    return options_.check_machine ? options_.check_machine(json) : Ok();
   }
   void Notice(const std::string& line) const {
     if (options_.on_notice) options_.on_notice(line);
   }
 
-  std::string NoneLeft() const {
-    std::string reasons;
-    for (const Worker& worker : workers_) {
-      reasons +=
-          fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", Name(worker), worker.last_failure);
-    }
-    return "no worker is left: " + reasons;
-  }
-
   void LoseQueue() {
-    for (const Trial& trial : queue_) finished_.push_back({trial.id, std::nullopt, NoneLeft()});
+    for (const Trial& trial : queue_)
+      finished_.push_back({trial.id, std::nullopt, WhyNoneIsLeft(workers_)});
     queue_.clear();
   }
 
@@ -192,7 +154,7 @@ class WorkerPool::Impl {
       Look(kLookSeconds);
       if (options_.stop && options_.stop()) throw InputError("stopped while workers started");
     }
-    if (Left() == 0) throw InputError(NoneLeft());
+    if (Left() == 0) throw InputError(WhyNoneIsLeft(workers_));
   }
 
   /// One round: starts what is due, hands out trials, and reads and writes what can be had within
@@ -252,11 +214,29 @@ class WorkerPool::Impl {
       if (!worker.connection) return;
     }
     if (!is_open) return End(worker, "it ended: " + worker.connection->Explain());
-    const bool is_starting = worker.state == Worker::State::kStarting;
-    const double patience = is_starting ? options_.start_seconds : options_.silence_seconds;
-    if (worker.silence > patience) {
-      End(worker, fmt::format("no sign of life for {:g} s", patience));
+    if (worker.state != Worker::State::kStarting) {
+      if (worker.silence <= options_.silence_seconds) return AwaitAnswer(worker, listened);
+      return End(worker, fmt::format("no sign of life for {:g} s", options_.silence_seconds));
     }
+    if (worker.silence <= options_.start_seconds) return;
+    const std::string why = fmt::format("it did not greet within {:g} s", options_.start_seconds);
+    // What was a worker before may be one again.
+    worker.was_greeted ? End(worker, why) : LeaveOut(worker, why);
+  }
+
+  /// Gives up what is alive and does not answer.
+  void AwaitAnswer(Worker& worker, double listened) {
+    const double patience = worker.AnswerSeconds(subjects_, options_.preparation_seconds);
+    worker.waited = patience > 0 ? worker.waited + listened : 0;
+    if (worker.waited > patience) {
+      return End(worker, fmt::format("it is alive, but has answered nothing for {:g} s", patience));
+    }
+    if (worker.waited <= options_.notice_seconds || worker.was_waited_for) return;
+    worker.was_waited_for = true;
+    Notice(fmt::format("{} is alive, but has answered nothing for {:g} s; it is {}", worker.Name(),
+                       options_.notice_seconds,
+                       std::isinf(patience) ? "waited for, as nothing limits the time of its trials"
+                                            : fmt::format("given up after {:g} s", patience)));
   }
 
   void Take(Worker& worker, const Report& report) {
@@ -266,10 +246,15 @@ class WorkerPool::Impl {
       }
       return Join(worker, report);
     }
-    if (!report.note.empty()) Notice(fmt::format("{}: {}", Name(worker), report.note));
+    if (!report.note.empty() && worker.notes++ < kMaxNotes) {
+      Notice(fmt::format("{}: {}{}", worker.Name(), report.note,
+                         worker.notes == kMaxNotes ? " (its last note that is shown)" : ""));
+    }
     switch (report.kind) {
       case Report::Kind::kSubject:
-        if (worker.slots.contains(report.subject)) worker.slots[report.subject] = report.slots;
+        if (!worker.slots.contains(report.subject)) break;
+        worker.slots[report.subject] = report.slots;
+        worker.waited = 0;
         break;
       case Report::Kind::kOutcome:
         Finish(worker, report.lease, report.outcome, {});
@@ -278,6 +263,10 @@ class WorkerPool::Impl {
         Finish(worker, report.lease, std::nullopt, report.text);
         break;
       case Report::Kind::kMachine:
+        if (!worker.measures) break;  // nobody asked
+        if (const Status checked = CheckMachine(report.body); !checked) {
+          return LeaveOut(worker, "it has measured what is no machine: " + checked.error().message);
+        }
         worker.machine = report.body;
         worker.measures = false;
         break;
@@ -294,7 +283,7 @@ class WorkerPool::Impl {
     if (report.subject > 0) {
       const auto known = worker.slots.find(report.subject);
       if (known != worker.slots.end() && known->second > 0) {  // it could not go on
-        refusal_ = Name(worker) + ": " + report.text;
+        refusal_ = worker.Name() + ": " + report.text;
       }
       return LeaveOut(worker, report.text);  // a refused subject will be refused again
     }
@@ -305,17 +294,25 @@ class WorkerPool::Impl {
   }
 
   void Join(Worker& worker, const Report& hello) {
-    if (hello.protocol != kProtocolVersion || hello.version != base::Version()) {
+    if (hello.version != base::Version()) {
       return LeaveOut(worker,
                       fmt::format("it is bayloom {}, this is {}", hello.version, base::Version()));
+    }
+    if (hello.protocol != kProtocolVersion) {
+      return LeaveOut(worker, fmt::format("it speaks version {} of the protocol, this version {}",
+                                          hello.protocol, kProtocolVersion));
+    }
+    if (const Status checked = CheckMachine(hello.body); !checked) {
+      return LeaveOut(worker, "its 'target' is none: " + checked.error().message);
     }
     if (hello_ && hello.identity != hello_->identity) {
       return LeaveOut(worker, fmt::format("its target is {}, that of the others is {}",
                                           hello.identity, hello_->identity));
     }
     if (!hello_) hello_ = hello;
+    worker.was_greeted = true;
     worker.state = Worker::State::kReady;
-    if (worker.was_lost) Notice(Name(worker) + " is back");
+    if (worker.was_lost) Notice(worker.Name() + " is back");
     worker.was_lost = false;
     for (auto& [id, subject] : subjects_) subject.trials_since_comparison = kCompareSoon;
   }
@@ -327,7 +324,7 @@ class WorkerPool::Impl {
     const bool had_trials = !worker.leases.empty();
     if (worker.state == Worker::State::kReady) {
       Notice(fmt::format(
-          "{}: {}{}; it is started again", Name(worker), why,
+          "{}: {}{}; it is started again", worker.Name(), why,
           had_trials ? fmt::format("; {} of its trials are tried again", worker.leases.size())
                      : ""));
       worker.was_lost = true;
@@ -342,17 +339,18 @@ class WorkerPool::Impl {
     worker.last_failure = why;
     worker.state = Worker::State::kLeftOut;
     Disconnect(worker);
-    Notice(fmt::format("{} is left out: {}", Name(worker), why));
+    Notice(fmt::format("{} is left out: {}", worker.Name(), why));
   }
 
   void Disconnect(Worker& worker) {
     worker.connection.reset();
+    worker.waited = 0;
     worker.measures = false;
     worker.slots.clear();
     drift_.Forget(Index(worker));
     for (const auto& [lease, trial] : std::exchange(worker.leases, {})) {
       if (trial.is_probe) continue;
-      finished_.push_back({trial.id, std::nullopt, Name(worker) + ": " + worker.last_failure});
+      finished_.push_back({trial.id, std::nullopt, worker.Name() + ": " + worker.last_failure});
     }
   }
 
@@ -364,9 +362,10 @@ class WorkerPool::Impl {
     if (place == worker.leases.end()) return;  // its lease is over
     Trial trial = std::move(place->second);
     worker.leases.erase(place);
-    if (outcome && outcome->ok() && subjects_.at(trial.subject).is_timed && outcome->value <= 0) {
-      outcome.reset();
-      lost = "it says that a program takes no time";
+    worker.waited = 0;
+    if (outcome && subjects_.at(trial.subject).is_timed) {
+      lost = WhyNoMeasurement(*outcome);
+      if (!lost.empty()) outcome.reset();
     }
     if (trial.is_probe) {
       const bool has_value = outcome && outcome->ok();
@@ -384,7 +383,7 @@ class WorkerPool::Impl {
       }
     }
     finished_.push_back(
-        {trial.id, std::move(outcome), lost.empty() ? "" : Name(worker) + ": " + lost});
+        {trial.id, std::move(outcome), lost.empty() ? "" : worker.Name() + ": " + lost});
   }
 
   /// Gives queued trials to the workers with the most room, and what drift needs first.
@@ -445,7 +444,7 @@ class WorkerPool::Impl {
     for (const DriftWatch::Slow& slow : drift_.Conclude()) {
       LeaveOut(workers_[slow.worker],
                fmt::format("it takes {:.2f} times as long as {} for the same program", slow.ratio,
-                           Name(workers_[slow.fastest])));
+                           workers_[slow.fastest].Name()));
     }
     if (options_.drift_interval == 0 || drift_.is_under_way() || current_ == 0) return;
     Subject& subject = subjects_.at(current_);
@@ -482,8 +481,8 @@ WorkerPool::~WorkerPool() = default;
 const Report& WorkerPool::hello() const { return impl_->hello(); }
 int WorkerPool::workers() const { return impl_->Left(); }
 Result<nlohmann::json> WorkerPool::MeasureMachine() { return impl_->MeasureMachine(); }
-SubjectId WorkerPool::AddSubject(nlohmann::json definition, bool is_timed) {
-  return impl_->AddSubject(std::move(definition), is_timed);
+SubjectId WorkerPool::AddSubject(nlohmann::json definition, bool is_timed, double answer_seconds) {
+  return impl_->AddSubject(std::move(definition), is_timed, answer_seconds);
 }
 int WorkerPool::Slots(SubjectId subject) const { return impl_->Slots(subject); }
 void WorkerPool::Submit(SubjectId subject, trial::TrialId id, nlohmann::json candidate,

@@ -22,8 +22,12 @@ struct PoolOptions {
   /// A worker that gives no sign of life for so long is given up. Time in which this process does
   /// not listen is not counted.
   double silence_seconds = 15;
-  /// How long a worker may take to say hello.
+  /// How long a worker may take to say hello. What never does is left out.
   double start_seconds = 60;
+  /// How long it may take to measure its machine, or to be ready for a subject.
+  double preparation_seconds = 300;
+  /// A worker that is alive, but owes an answer for so long, is told of, once.
+  double notice_seconds = 60;
   /// A worker that has ended is started again after this pause, which doubles each time; once it
   /// has ended so many times in a row without a trial in between, it is left out.
   double restart_seconds = 0.25;
@@ -34,18 +38,20 @@ struct PoolOptions {
   int drift_interval = 32;
   /// What a person should know of a worker, one line each.
   std::function<void(const std::string&)> on_notice;
+  /// Fails for a description of a machine that none can have, saying why; may be null.
+  std::function<Status(const nlohmann::json&)> check_machine;
   std::function<bool()> stop;  ///< asked while workers are awaited at the beginning
 };
 
 /// Workers: processes on this and other machines that try candidates, each a command that speaks
 /// the protocol of docs/workers.md. Not thread safe.
 ///
-/// A trial is with one worker at a time. If that ends, or gives no sign of life, the trials that it
-/// had are lost, their leases are over, and it is started again; what it or its successor says of
-/// those leases is dropped. Whether a lost trial is tried again is for the caller to decide
-/// (run::ScheduledRun: twice). Only workers of one version and identity are together; others are
-/// left out, as are those that cannot be started, and slow ones: after every so many trials, and
-/// when a worker joins, all measure the best candidate again.
+/// A trial is with one worker at a time. If that ends, gives no sign of life, or owes an answer for
+/// too long, the trials that it had are lost, their leases are over, and it is started again; what
+/// it or its successor says of those leases is dropped. Whether a lost trial is tried again is for
+/// the caller to decide (run::ScheduledRun: twice). Only workers of one version and identity are
+/// together; others are left out, as are those that cannot be started, and slow ones: after every
+/// so many trials, and when a worker joins, all measure the best candidate again.
 class WorkerPool {
  public:
   /// Starts the workers and waits for them. Throws InputError where none can be used, saying why,
@@ -63,8 +69,9 @@ class WorkerPool {
   Result<nlohmann::json> MeasureMachine();
 
   /// Something to try candidates of; `is_timed`: values are times that depend on the machine, so
-  /// that drift is followed.
-  SubjectId AddSubject(nlohmann::json definition, bool is_timed);
+  /// that drift is followed. A worker that has trials of it and answers none for so many seconds is
+  /// given up; infinity: trials may take any time.
+  SubjectId AddSubject(nlohmann::json definition, bool is_timed, double answer_seconds);
   /// Trials of the subject that the workers take at a time, as far as they have said; at least 1.
   int Slots(SubjectId subject) const;
   /// Queues a trial.

@@ -22,9 +22,10 @@ class RemoteEvaluator final : public trial::Evaluator<Candidate> {
   /// `definition` and what `write` makes of a candidate are as the workers' benches read them.
   /// `pool` must outlive the evaluator; of several evaluators with one pool, one has trials at a
   /// time.
-  RemoteEvaluator(WorkerPool& pool, nlohmann::json definition, Writer write)
+  /// `answer_seconds` as WorkerPool::AddSubject has it.
+  RemoteEvaluator(WorkerPool& pool, nlohmann::json definition, double answer_seconds, Writer write)
       : pool_(pool),
-        subject_(pool.AddSubject(std::move(definition), /*is_timed=*/false)),
+        subject_(pool.AddSubject(std::move(definition), /*is_timed=*/false, answer_seconds)),
         write_(std::move(write)) {}
 
   int Capacity() const override { return pool_.Slots(subject_); }

@@ -147,6 +147,7 @@ class Server {
     const std::function<bool()> stop = [this] { return queue_.interrupts(); };
     while (true) {
       while (std::optional<Result<Request>> next = queue_.Next(/*waits=*/leases_.empty())) {
+        if (queue_.is_over()) break;
         if (*next) {
           Answer(**next);
         } else {
@@ -214,7 +215,8 @@ class Server {
       case Request::Kind::kCancel:
         return CancelAll();
       case Request::Kind::kMachine: {
-        Result<nlohmann::json> machine = options_.measure_machine();
+        Result<nlohmann::json> machine =
+            options_.measure_machine([this] { return queue_.is_over(); });
         if (!machine) return Refuse(machine.error().message);
         Report report;
         report.kind = Report::Kind::kMachine;

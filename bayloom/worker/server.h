@@ -17,8 +17,8 @@ struct ServerOptions {
   Report hello;  ///< what it says of itself
   /// Makes the bench of a subject from its definition; fails for what this worker cannot try.
   std::function<Result<std::unique_ptr<Bench>>(const nlohmann::json& definition)> make_bench;
-  /// Measures this machine.
-  std::function<Result<nlohmann::json>()> measure_machine;
+  /// Measures this machine; ends early, in any way, once `stop` is true.
+  std::function<Result<nlohmann::json>(const std::function<bool()>& stop)> measure_machine;
   /// What a person should know of this machine, in one line, such as that it is busy; empty where
   /// there is nothing new. Asked after each trial and after the machine was measured; may be null.
   std::function<std::string()> note = nullptr;
@@ -26,8 +26,8 @@ struct ServerOptions {
 };
 
 /// Serves a tuner: reads requests from a descriptor and writes reports to another until the first
-/// is at its end or the second is closed. Then what runs is ended, within a second. A line that is
-/// no request is answered by an error and changes nothing.
+/// is at its end or the second is closed. Then what runs is ended, within a second, and what waits
+/// is not begun. A line that is no request is answered by an error and changes nothing.
 ///
 /// Throws SystemError where the machine fails.
 void Serve(int input, int output, const ServerOptions& options);

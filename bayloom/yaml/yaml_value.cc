@@ -9,9 +9,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 
 #include "bayloom/base/byte_size.h"
 #include "bayloom/base/duration.h"
@@ -178,30 +181,39 @@ YamlValue YamlValue::AtAny(std::initializer_list<std::string_view> keys) const {
   Fail(fmt::format("'{}' is missing", *keys.begin()));
 }
 
-YamlValue YamlValue::MergedWith(const YamlValue& other) const {
-  if (Tag() == "!nomerge") return *this;
-  if (IsMap() && other.IsMap()) {
-    NamedValues entries = Entries();
-    AddMissing(other, true, entries);
-    return MapOf(entries, Where());
+YamlValue YamlValue::Merged(const std::vector<YamlValue>& values) {
+  const YamlValue& first = values.front();
+  if (values.size() == 1 || first.Tag() == "!nomerge") return first;
+  if (first.IsMap()) {
+    std::vector<NamedValues> maps;
+    for (const YamlValue& value : values) {
+      if (value.IsMap()) maps.push_back(value.Entries());
+    }
+    return maps.size() == 1 ? first : MapOf(Union(maps, /*is_deep=*/true), first.Where());
   }
-  if (IsList() && other.IsList()) {
-    std::vector<YamlValue> items = Items();
-    for (const YamlValue& item : other.Items()) items.push_back(item);
-    return ListOf(items, document_->source.name);
+  if (first.IsList()) {
+    std::vector<YamlValue> items;
+    for (const YamlValue& value : values) {
+      if (value.IsList()) std::ranges::move(value.Items(), std::back_inserter(items));
+    }
+    return ListOf(items, first.document_->source.name);
   }
-  return *this;
+  return first;
 }
 
-void YamlValue::AddMissing(const YamlValue& from, bool is_deep, NamedValues& entries) {
-  for (const auto& [name, value] : from.Entries()) {
-    const auto own = std::ranges::find(entries, name, &NamedValues::value_type::first);
-    if (own == entries.end()) {
-      entries.emplace_back(name, value);
-    } else if (is_deep) {
-      own->second = own->second.MergedWith(value);
+YamlValue::NamedValues YamlValue::Union(const std::vector<NamedValues>& maps, bool is_deep) {
+  std::vector<std::pair<std::string, std::vector<YamlValue>>> all;
+  std::unordered_map<std::string, size_t> places;
+  for (const NamedValues& map : maps) {
+    for (const auto& [name, value] : map) {
+      const auto [place, is_new] = places.emplace(name, all.size());
+      if (is_new) all.push_back({name, {value}});
+      if (!is_new && is_deep) all[place->second].second.push_back(value);
     }
   }
+  NamedValues entries;
+  for (const auto& [name, values] : all) entries.emplace_back(name, Merged(values));
+  return entries;
 }
 
 void YamlValue::Merge(NamedValues& entries) {
@@ -215,10 +227,13 @@ void YamlValue::Merge(NamedValues& entries) {
   const auto second = std::ranges::find_if(entries, is_merge);
   if (second != entries.end()) second->second.Fail("a map has '<<' or '<<<' once");
   const bool is_deep = key == "<<<";
-  if (!from.IsList()) return AddMissing(from, is_deep, entries);
-  NamedValues combined;
-  for (const YamlValue& item : from.Items()) AddMissing(item, is_deep, combined);
-  AddMissing(MapOf(combined, from.Where()), is_deep, entries);
+  std::vector<NamedValues> maps;
+  if (!from.IsList()) {
+    maps.push_back(from.Entries());
+  } else {
+    for (const YamlValue& item : from.Items()) maps.push_back(item.Entries());
+  }
+  entries = Union({std::move(entries), Union(maps, is_deep)}, is_deep);
 }
 
 std::vector<std::pair<std::string, YamlValue>> YamlValue::Entries() const {

@@ -102,11 +102,12 @@ class YamlValue {
 
   static YamlValue Make(std::shared_ptr<Document> document, const std::string& text);
   static YamlValue MapOf(const NamedValues& entries, const std::string& where);
-  /// This with what `other` adds, as `<<<` says it.
-  YamlValue MergedWith(const YamlValue& other) const;
+  /// The first, with what the others add as `<<<` says it.
+  static YamlValue Merged(const std::vector<YamlValue>& values);
+  /// The entries of several maps: the first of each name, or all of that name merged.
+  static NamedValues Union(const std::vector<NamedValues>& maps, bool is_deep);
   /// Takes the keys `<<` and `<<<` from the entries of a map and adds what they say.
   static void Merge(NamedValues& entries);
-  static void AddMissing(const YamlValue& from, bool is_deep, NamedValues& entries);
   YamlValue(std::shared_ptr<const Document> document, const YAML::Node& node, std::string path);
   YamlValue Child(const YAML::Node& node, std::string path) const;
   std::string Tag() const;

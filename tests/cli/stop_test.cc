@@ -3,15 +3,19 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <string>
 #include <thread>
+#include <utility>
 
 #include "bayloom/base/clock.h"
+#include "bayloom/base/stop_flag.h"
 #include "bayloom/base/subprocess.h"
 #include "bayloom/record/store.h"
 #include "tests/cli/run_bayloom.h"
@@ -167,6 +171,49 @@ TEST_F(StopTest, TheExitCodeTellsTheEnd) {
   EXPECT_EQ(code({"search", "missing.yaml"}, 0), 2) << "bad input";
   EXPECT_EQ(code({"search", "fast.yaml", "--bad-option"}, 0), 2) << "bad input";
   EXPECT_EQ(code({"search", "sleep.yaml"}, SIGTERM), 128 + SIGTERM) << "stopped";
+}
+
+/// What a process writes to its standard error until it ends, and its end.
+std::pair<std::string, base::ExitStatus> Await(base::Subprocess& process) {
+  std::string text;
+  char buffer[4096];
+  for (ssize_t bytes; (bytes = read(process.error(), buffer, sizeof(buffer))) > 0;) {
+    text.append(buffer, static_cast<size_t>(bytes));
+  }
+  return {text, *process.Wait()};
+}
+
+TEST_F(StopTest, AStopBesideALockIsAnOrderlyEnd) {
+  const std::string path = folder_ / "a.db";
+  record::Database holder(path, record::Database::Mode::kReadWrite);
+  const record::Transaction transaction(holder);
+  base::RequestStop();
+  const Answer answer = RunBayloom({"search", folder_ / "sleep.yaml", "--db", path});
+  base::ClearStop();
+  EXPECT_EQ(answer.exit_code, 128 + SIGINT);
+  EXPECT_EQ(answer.error, "bayloom: stopped while another process kept " + path +
+                              " locked; what was recorded is kept, and --resume goes on from "
+                              "there\n");
+}
+
+TEST_F(StopTest, AFileAtItsLimitIsAnErrorOfTheWrite) {
+  std::ofstream(folder_ / "fast.yaml")
+      << "parameters: {x: {type: integer, range: [0, 9999]}}\nminimize: seconds\n"
+      << "optimizer: random\nevaluator: {command: 'echo {x}'}\n";
+  base::SubprocessOptions options;
+  options.arguments = {"/bin/sh", "-c",
+                       "ulimit -f 1000; exec " BAYLOOM_PROGRAM
+                       " search fast.yaml --db a.db --trials 5000 --jobs 4"};
+  options.directory = folder_.path();
+  options.standard_output = base::ChildStream::kNull;
+  options.standard_error = base::ChildStream::kPipe;
+  Result<base::Subprocess> started = base::Subprocess::Start(options);
+  ASSERT_TRUE(started.ok());
+  const auto [text, ended] = Await(*started);
+  EXPECT_FALSE(ended.signaled);
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_NE(text.find("cannot use a.db: reading or writing failed ("), std::string::npos) << text;
+  EXPECT_NE(text.find("files may have at most 512000 bytes ('ulimit -f')"), std::string::npos);
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <stdexcept>
 
+#include "bayloom/model/fit_failure.h"
 #include "bayloom/model/internal/log_posterior.h"
 #include "tests/model/test_data.h"
 
@@ -272,7 +272,7 @@ TEST(GaussianProcess, RefusesWhatIsNotFinite) {
   base::RandomStream random(13);
   GaussianProcess model(kThree);
   const RowMatrix rows = UniformRows(2, 3, random);
-  EXPECT_THROW(model.Fit(rows, Eigen::Vector2d(1, std::nan("")), random), std::invalid_argument);
+  EXPECT_THROW(model.Fit(rows, Eigen::Vector2d(1, std::nan("")), random), FitFailure);
 }
 
 TEST(GaussianProcess, ClonesLearnOnTheirOwn) {

@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -229,10 +230,81 @@ TEST_F(BoardTest, AnotherProgramsPortIsRefusedInOneLine) {
                   HasSubstr("--port 0"), testing::Not(HasSubstr("\n")))));
 }
 
-TEST(Board, NeedsADatabase) {
+/// Sockets of this process at a port, which is not the client's.
+int CountSockets(int port) {
+  int count = 0;
+  for (const auto& each : std::filesystem::directory_iterator("/proc/self/fd")) {
+    sockaddr_in address = {};
+    socklen_t size = sizeof(address);
+    const int descriptor = std::stoi(each.path().filename().string());
+    count += getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size) == 0 &&
+             address.sin_family == AF_INET && ntohs(address.sin_port) == port;
+  }
+  return count;
+}
+
+TEST_F(BoardTest, HasNotMoreConnectionsThanItsLimit) {
+  Begin();
+  std::vector<std::unique_ptr<Client>> idle;
+  for (int i = 0; i < 300; ++i) idle.push_back(std::make_unique<Client>(board_->port()));
+  idle.front()->Ask("/", Host());
+  EXPECT_THAT(idle.front()->ReadUntil("\r\n"), StartsWith("HTTP/1.1 200"));
+  EXPECT_LE(CountSockets(board_->port()), 256 + 1);
+  idle.erase(idle.begin(), idle.end() - 1);
+  idle.back()->Ask("/", Host());
+  EXPECT_THAT(idle.back()->ReadUntil("\r\n"), StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(BoardTest, WaitsForDescriptorsWithoutAWord) {
+  Begin();
+  Client first(board_->port());  // the loop runs
+  first.Ask("/", Host());
+  first.ReadUntil("</html>");
+  rlimit before = {};
+  getrlimit(RLIMIT_NOFILE, &before);
+  testing::internal::CaptureStderr();
+  const int last = dup(STDERR_FILENO);
+  close(last);
+  rlimit none_left = before;
+  none_left.rlim_cur = static_cast<rlim_t>(last) + 1;  // the client's socket is the last
+  setrlimit(RLIMIT_NOFILE, &none_left);
+  Client client(board_->port());
+  client.Ask("/", Host());
+  const double begun = base::MonotonicSeconds();
+  first.Forget();
+  first.Ask("/", Host());  // those that are open are answered meanwhile
+  EXPECT_THAT(first.ReadUntil("\r\n"), StartsWith("HTTP/1.1 200"));
+  EXPECT_LT(base::MonotonicSeconds(), begun + kPatienceSeconds);
+  setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_THAT(client.ReadUntil("\r\n"), StartsWith("HTTP/1.1 200"));
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
+TEST(Board, WaitsForADatabase) {
   const TemporaryFolder folder;
-  EXPECT_THROW(Board(folder / "missing.db", 0), InputError);
-  EXPECT_FALSE(std::filesystem::exists(folder / "missing.db"));
+  const std::string path = folder / "later.db";
+  Board board(path, 0);
+  EXPECT_TRUE(board.waits());
+  std::atomic<bool> stop = false;
+  std::thread thread([&] { board.Run([&] { return stop.load(); }); });
+  const std::string host = "127.0.0.1:" + std::to_string(board.port());
+  const auto get = [&](const std::string& what) {
+    Client client(board.port());
+    client.Ask(what, host, "Connection: close\r\n");
+    return client.ReadUntil("\n\n\n\n");
+  };
+  for (const char* what : {"/", "/data.json", "/events"}) {
+    EXPECT_THAT(get(what), testing::AllOf(StartsWith("HTTP/1.1 503"), HasSubstr("Refresh: "),
+                                          HasSubstr("not there yet")));
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+  record::Store(path).BeginRun(record::SampleSearch("flags"));
+  std::string page;
+  const double deadline = base::MonotonicSeconds() + kPatienceSeconds;
+  while (!page.starts_with("HTTP/1.1 200") && base::MonotonicSeconds() < deadline) page = get("/");
+  EXPECT_THAT(page, HasSubstr("flags"));
+  stop = true;
+  thread.join();
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -113,7 +114,9 @@ TEST(BadFile, WhoeverObservesLocksWaitsOn) {
   EXPECT_THROW(other.Execute("UPDATE runs SET state = ''"), SystemError);
   SetLockObserver([](const std::string&, double) { return true; });
   base::RequestStop();
-  EXPECT_THROW(other.Execute("UPDATE runs SET state = ''"), SystemError);
+  EXPECT_THAT(ErrorOf<StoppedAtLock>([&] { other.Execute("UPDATE runs SET state = ''"); }),
+              testing::AllOf(HasSubstr("stopped while another process kept " + path + " locked"),
+                             HasSubstr("--resume")));
   base::ClearStop();
   SetLockObserver({});
 }
@@ -164,6 +167,22 @@ TEST(BadFile, AFullDiskKeepsWhatWasThere) {
     EXPECT_TRUE(store.AddTrial(MakeTrial(context, 20000, 1)));  // works again
   }
   EXPECT_EQ(Store(path).TrialsOfRun(1).size(), 50u);
+}
+
+/// What no version writes, as a worker of an earlier one said.
+TEST(BadFile, AnInfiniteValueIsDamageOfANamedTrial) {
+  TemporaryFolder folder;
+  const std::string path = folder / "a.db";
+  {
+    Store store(path);
+    const RunId run = store.BeginRun(SampleSearch("flags")).id;
+    store.AddTrial(MakeConfiguration(run, 0, 1));
+    store.AddTrial(MakeConfiguration(run, 1, -std::numeric_limits<double>::infinity()));
+  }
+  Store store(path);
+  EXPECT_EQ(store.TrialsOfRun(1, 0, 1).size(), 1u);
+  EXPECT_EQ(ErrorOf([&] { store.TrialsOfRun(1); }),
+            "cannot use " + path + ": it is damaged: trial 1 of run 1 has the value -inf");
 }
 
 /// Reads everything there is to read.

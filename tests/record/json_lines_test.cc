@@ -104,7 +104,8 @@ void FillAtRandom(Store& store, base::RandomStream& random) {
       if (is_schedule || random.UniformInt(4) == 0) trial.key = random.Next() | 1;
       trial.proposer = RandomText(random);
       trial.outcome = RandomOutcome(random);
-      if (!is_schedule && trial.outcome.ok()) trial.outcome.value = RandomReal(random);
+      const bool is_program = is_schedule || run.target || trial.target != 0;
+      if (!is_program && trial.outcome.ok()) trial.outcome.value = RandomValue(random);
       trial.elapsed = random.Uniform();
       if (trial.key == 0) trial.candidate += std::string(static_cast<size_t>(j), ' ');
       ASSERT_TRUE(store.AddTrial(trial));

@@ -47,12 +47,19 @@ inline double RandomReal(base::RandomStream& random) {
   return random.UniformInt(2) == 0 ? random.Normal() : kReals[random.UniformInt(std::size(kReals))];
 }
 
+/// What a trial of a search can have for a value.
+inline double RandomValue(base::RandomStream& random) {
+  const double real = RandomReal(random);
+  return std::isfinite(real) ? real : 0;
+}
+
+/// Of a program: a value is a time.
 inline trial::Outcome RandomOutcome(base::RandomStream& random) {
   if (random.UniformInt(4) == 0) {
     return trial::Outcome::Infeasible(static_cast<trial::Verdict>(1 + random.UniformInt(6)),
                                       RandomText(random));
   }
-  trial::Outcome outcome = trial::Outcome::Feasible(std::exp(20 * random.Normal()));
+  trial::Outcome outcome = trial::Outcome::Feasible(std::exp(4 * random.Normal()));
   // By name, as they are read.
   for (const char* name : {"an energy / pJ", "build_seconds", "cut_short", "drift", "zebra"}) {
     if (random.UniformInt(2) == 0) outcome.Set(name, random.Normal());

@@ -230,6 +230,24 @@ TEST(Store, BestIsFastestFirstWithoutRepeatsAndWithoutGuesses) {
   EXPECT_TRUE(store.BestOf(context.task + 1, context.target, 3).empty());
 }
 
+TEST(Store, TimesBelowAClocksResolutionAreNone) {
+  TemporaryFolder folder;
+  Store store(folder / "a.db");
+  const Context context(store);
+  store.AddTrial(MakeTrial(context, 0, 5e-324));
+  store.AddTrial(MakeTrial(context, 1, 2e-9));
+  store.AddRepeats(std::vector<Repeat>{MakeRepeat(context, 0, 0, 1e-9)});
+  const trial::Outcome outcome = store.TrialsOfRun(context.run)[0].outcome;
+  EXPECT_EQ(outcome.verdict, trial::Verdict::kInvalidAnswer);
+  EXPECT_EQ(outcome.reason, "a program cannot take 5e-324 seconds");
+  EXPECT_TRUE(std::isnan(outcome.value));
+  EXPECT_THAT(Ordinals(store.BestOf(context.task, context.target, 3)), ElementsAre(1));
+  // Values of searches are no times.
+  const RunId search = store.BeginRun(SampleSearch("flags")).id;
+  store.AddTrial(MakeConfiguration(search, 0, 5e-324));
+  EXPECT_EQ(store.TrialsOfRun(search)[0].outcome.value, 5e-324);
+}
+
 class Repeats : public testing::Test {
  protected:
   Repeats() {

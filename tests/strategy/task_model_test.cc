@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "bayloom/strategy/internal/bayes/decision_rows.h"
 #include "tests/strategy/search_fixture.h"
@@ -65,6 +66,27 @@ TEST(TaskModelTest, RanksUnseenProgramsAndDoubtsWhatItDidNotSee) {
   const double before = beliefs.deviation[0];
   model.ConditionOn(programs[120]);
   EXPECT_LT(model.Predict({&programs[120], 1}).deviation[0], before);
+}
+
+TEST(TaskModelTest, PredictsAsBeforeAnyTrialWhereItCannotBeFitted) {
+  base::ThreadPool pool(1);
+  base::RandomStream random(3);
+  const sketch::SpaceGenerator generator(ConvolutionWorkload(), SimulatedTarget());
+  HashSet known;
+  const std::vector<CandidatePtr> programs = DrawUnknown(generator, 8, known, random, pool);
+  const DecisionRows rows(generator);
+  const TaskModel fresh(rows, {}, {}, random);
+  for (const size_t tried : {2, 8}) {  // conditioned, fitted
+    std::vector<ScoredCandidate> rated;
+    for (size_t i = 0; i < tried; ++i) {
+      rated.push_back({std::numeric_limits<double>::infinity(), programs[i]});
+    }
+    TaskModel model(rows, rated, std::vector<double>(tried, 0.0), random);
+    EXPECT_EQ(model.Predict(programs).mean, fresh.Predict(programs).mean);
+    EXPECT_EQ(model.Predict(programs).deviation, fresh.Predict(programs).deviation);
+    model.ConditionOn(programs[0]);
+    EXPECT_LT(model.Predict(programs).deviation[0], fresh.Predict(programs).deviation[0]);
+  }
 }
 
 TEST(TaskModelTest, PredictsByHowMuchProgramsDifferFromWhatWasExpected) {

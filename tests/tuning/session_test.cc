@@ -13,6 +13,7 @@
 
 #include "bayloom/cost/internal/random_model.h"
 #include "bayloom/cost/xgboost_model.h"
+#include "bayloom/model/fit_failure.h"
 #include "bayloom/tuning/untuned_program.h"
 #include "tests/temporary_folder.h"
 #include "tests/tuning/simulated_evaluator.h"
@@ -107,6 +108,29 @@ TEST_F(SessionTest, KeepsTheModelsMetricsPerSlot) {
     if (metric.name == "rmse") slots.insert(metric.batch);
   }
   EXPECT_EQ(slots, (std::set<int64_t>{0, 1, 2}));
+}
+
+TEST_F(SessionTest, GoesOnWithoutAModelThatCannotBeFitted) {
+  class UnfitModel final : public cost::CostModel {
+   public:
+    std::vector<double> Predict(std::span<const feature::FeatureMatrix* const>) override {
+      throw model::FitFailure("no trees");
+    }
+    cost::BatchMetrics Update(std::span<const cost::Sample>) override {
+      throw model::FitFailure("no trees");
+    }
+    void Remember(std::span<const cost::Sample>) override { throw model::FitFailure("no trees"); }
+  };
+  options_.budget.trials = 20;
+  UnfitModel model;
+  Session session(strategy::SimulatedTarget(), OneTask(), store_, &model, evaluator_, options_);
+  EXPECT_EQ(session.Run(), trial::StopReason::kTrials);
+  EXPECT_EQ(store_.CountTrials(session.id()), 20);
+  options_.resume = session.id();
+  options_.budget.trials = 30;
+  Session resumed(strategy::SimulatedTarget(), OneTask(), store_, &model, evaluator_, options_);
+  EXPECT_EQ(resumed.Run(), trial::StopReason::kTrials);
+  EXPECT_EQ(store_.CountTrials(session.id()), 30);
 }
 
 TEST_F(SessionTest, RespectsTheLimitPerTask) {

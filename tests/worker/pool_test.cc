@@ -11,6 +11,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <random>
 #include <set>
@@ -95,16 +96,20 @@ class WorkerPoolTest : public testing::Test {
     }
     return true;
   }
+  static std::string Greeting() {
+    return "printf '{\"hello\": \"bayloom-worker\", \"protocol\": 1, \"version\": \"" +
+           std::string(BAYLOOM_TEST_VERSION) + "\", \"identity\": \"test\"}\\n'; ";
+  }
   /// A worker that greets, takes the first subject and a trial, and then does what `then` does.
   static std::string GreetsAnd(const std::string& then) {
-    return "printf '{\"hello\": \"bayloom-worker\", \"protocol\": 1, \"version\": \"" +
-           std::string(BAYLOOM_TEST_VERSION) +
-           "\", \"identity\": \"test\"}\\n'; read a; printf '{\"subject\": 1, \"slots\": 1}\\n'; "
+    return Greeting() +
+           "read a; printf '{\"subject\": 1, \"slots\": 1}\\n'; "
            "read b; " +
            then;
   }
   static RemoteEvaluator<int> Numbers(WorkerPool& pool) {
-    return {pool, "numbers", [](const int& candidate) { return nlohmann::json(candidate); }};
+    return {pool, "numbers", std::numeric_limits<double>::infinity(),
+            [](const int& candidate) { return nlohmann::json(candidate); }};
   }
   /// Every number up to `trials` once, with its value.
   static void ExpectComplete(const trial::ListStore& store, int trials) {
@@ -162,6 +167,64 @@ TEST_F(WorkerPoolTest, TriesEveryTrialOnceAndEndsWithItsWorkers) {
   EXPECT_EQ(std::ssize(Started()), 3);
   EXPECT_TRUE(AllEnd(Started()));
   EXPECT_THAT(notices_, IsEmpty());
+}
+
+/// A worker of another protocol, one whose target is none, and one that measures nonsense.
+TEST_F(WorkerPoolTest, ChecksWhatWorkersSayOfThemselves) {
+  const auto greets = [](const std::string& protocol, const std::string& target,
+                         const std::string& then) {
+    return "printf '{\"hello\": \"bayloom-worker\", \"protocol\": " + protocol +
+           ", \"version\": \"" + BAYLOOM_TEST_VERSION +
+           "\", \"identity\": \"test\", \"target\": " + target + "}\\n'; " + then;
+  };
+  PoolOptions options =
+      Options({greets("2", "1", ""), greets("1", "0", ""),
+               greets("1", "1", "read a; printf '{\"machine\": 0}\\n'; sleep 60")});
+  options.check_machine = [](const nlohmann::json& json) -> Status {
+    return json == 1 ? Ok() : Error{"a target cannot be " + json.dump()};
+  };
+  WorkerPool pool(options);
+  EXPECT_EQ(pool.workers(), 1);
+  EXPECT_THAT(notices_, testing::UnorderedElementsAre(
+                            HasSubstr("it speaks version 2 of the protocol, this version 1"),
+                            HasSubstr("its 'target' is none: a target cannot be 0")));
+  const Result<nlohmann::json> machine = pool.MeasureMachine();
+  ASSERT_FALSE(machine);
+  EXPECT_THAT(machine.error().message,
+              AllOf(HasSubstr("worker 'printf"), HasSubstr("no machine: a target cannot be 0")));
+}
+
+TEST_F(WorkerPoolTest, ShowsFewNotesOfAWorker) {
+  WorkerPool pool(Options({GreetsAnd(
+      "i=0; while [ $i -lt 100 ]; do i=$((i + 1)); "
+      "printf '{\"lease\": 9, \"lost\": \"\", \"note\": \"busy\"}\\n'; done; "
+      "printf '{\"lease\": 1, \"outcome\": {\"verdict\": \"ok\", \"value\": 1}}\\n'; sleep 60")}));
+  RemoteEvaluator<int> numbers = Numbers(pool);
+  const int candidate = 1;
+  numbers.Submit(1, candidate);
+  const double deadline = base::MonotonicSeconds() + kPatienceSeconds;
+  while (numbers.Collect(0.1, [] { return false; }).empty() &&
+         base::MonotonicSeconds() < deadline) {
+  }
+  ASSERT_EQ(std::ssize(notices_), 20);
+  EXPECT_THAT(notices_.back(), HasSubstr("last note"));
+}
+
+TEST_F(WorkerPoolTest, AProgramsFiguresAreNotNegative) {
+  WorkerPool pool(
+      Options({GreetsAnd("printf '{\"lease\": 1, \"outcome\": {\"verdict\": \"ok\", "
+                         "\"value\": 1, \"values\": {\"spread\": -5}}}\\n'; sleep 60")}));
+  pool.Submit(
+      pool.AddSubject("programs", /*is_timed=*/true, std::numeric_limits<double>::infinity()), 1, 1,
+      false);
+  std::vector<trial::FinishedTrial> finished;
+  const double deadline = base::MonotonicSeconds() + kPatienceSeconds;
+  while (finished.empty() && base::MonotonicSeconds() < deadline) {
+    finished = pool.Collect(1, [] { return false; });
+  }
+  ASSERT_EQ(finished.size(), 1);
+  EXPECT_FALSE(finished[0].outcome);
+  EXPECT_THAT(finished[0].lost, HasSubstr("it says that 'spread' of a program is -5"));
 }
 
 TEST_F(WorkerPoolTest, TellsWhatWorkersNote) {
@@ -253,7 +316,7 @@ TEST_F(WorkerPoolTest, SaysWhyThereIsNone) {
 
 TEST_F(WorkerPoolTest, RefusedSubjectsLeaveNoWorker) {
   WorkerPool pool(Options({Command(1)}));
-  RemoteEvaluator<int> evaluator(pool, "letters",
+  RemoteEvaluator<int> evaluator(pool, "letters", std::numeric_limits<double>::infinity(),
                                  [](const int& candidate) { return nlohmann::json(candidate); });
   CountingTask task(evaluator);
   run::ScheduledRun<int> run(Trials(1));
@@ -328,6 +391,55 @@ TEST_F(WorkerPoolTest, GivesUpAWorkerThatIsSilent) {
   EXPECT_THAT(notices_, Contains(HasSubstr("no sign of life")));
 }
 
+/// One tries its first number for an hour, the other is never ready for the subject: all numbers
+/// are tried by the third.
+TEST_F(WorkerPoolTest, GivesTheTrialsOfAWorkerThatDoesNotAnswerToAnother) {
+  const std::string never_ready =
+      Greeting() + "while printf '{\"alive\": true}\\n'; do sleep 0.05; done";
+  PoolOptions options = Options({Command(3'600'000), never_ready, Command(1)});
+  options.preparation_seconds = 0.5;
+  options.notice_seconds = 0.2;
+  options.max_failures = 1;
+  WorkerPool pool(options);
+  RemoteEvaluator<int> evaluator(pool, "numbers", /*answer_seconds=*/0.5,
+                                 [](const int& candidate) { return nlohmann::json(candidate); });
+  CountingTask task(evaluator);
+  run::RunOptions run_options = Trials(20);
+  run_options.budget.seconds = kPatienceSeconds;
+  run::ScheduledRun<int> run(std::move(run_options));
+  run.AddTask(task, {.name = "count"});
+  EXPECT_EQ(run.Run(), trial::StopReason::kTrials);
+  ExpectComplete(task.kept, 20);
+  for (const char* worker : {"worker 'exec", "worker 'printf"}) {
+    EXPECT_THAT(notices_, Contains(AllOf(HasSubstr(worker), HasSubstr("nothing for 0.2 s"))));
+    EXPECT_THAT(notices_, Contains(AllOf(HasSubstr(worker), HasSubstr("left out"))));
+  }
+}
+
+/// Trials without a limit may take any time, and are told of once.
+TEST_F(WorkerPoolTest, WaitsForTrialsWithoutALimit) {
+  PoolOptions options = Options({Command(3'600'000)});
+  options.notice_seconds = 0;
+  WorkerPool pool(options);
+  RemoteEvaluator<int> numbers = Numbers(pool);
+  const int candidate = 1;
+  numbers.Submit(1, candidate);
+  const double deadline = base::MonotonicSeconds() + kPatienceSeconds;
+  while (notices_.empty() && base::MonotonicSeconds() < deadline) {
+    EXPECT_THAT(numbers.Collect(0.01, [] { return false; }), IsEmpty());
+  }
+  EXPECT_THAT(numbers.Collect(0.2, [] { return false; }), IsEmpty());
+  EXPECT_THAT(notices_, ElementsAre(HasSubstr("has answered nothing for 0 s")));
+}
+
+TEST_F(WorkerPoolTest, IsNotStartedAgainIfItNeverGreeted) {
+  PoolOptions options = Options({"exec sleep 3600"});
+  options.start_seconds = 0.2;
+  EXPECT_THAT([&] { WorkerPool{options}; },
+              testing::ThrowsMessage<InputError>(HasSubstr("did not greet within 0.2 s")));
+  EXPECT_EQ(std::ssize(notices_), 1);
+}
+
 class SlowMachineTest : public WorkerPoolTest, public testing::WithParamInterface<int> {};
 
 /// However many trials there are at a time: fewer than the workers have slots, or more.
@@ -335,7 +447,8 @@ TEST_P(SlowMachineTest, IsLeftOut) {
   PoolOptions options = Options({Command(1), Command(1, "1.02"), Command(1, "1.2")});
   options.drift_interval = 4;
   WorkerPool pool(options);
-  const SubjectId subject = pool.AddSubject("numbers", /*is_timed=*/true);
+  const SubjectId subject =
+      pool.AddSubject("numbers", /*is_timed=*/true, std::numeric_limits<double>::infinity());
   const double deadline = base::MonotonicSeconds() + kPatienceSeconds;
   int submitted = 0;
   int finished = 0;
@@ -353,10 +466,11 @@ TEST_P(SlowMachineTest, IsLeftOut) {
 
 INSTANTIATE_TEST_SUITE_P(Trials, SlowMachineTest, testing::Values(1, 4, 12));
 
-TEST_F(WorkerPoolTest, ATimeIsPositive) {
+TEST_F(WorkerPoolTest, ATimeIsNotBelowAClocksResolution) {
   WorkerPool pool(Options({Command(1)}));
-  const SubjectId timed = pool.AddSubject("numbers", /*is_timed=*/true);
-  for (const int value : {0, -1}) {
+  const SubjectId timed =
+      pool.AddSubject("numbers", /*is_timed=*/true, std::numeric_limits<double>::infinity());
+  for (const double value : {0.0, -1.0, 5e-324}) {
     pool.Submit(timed, 1, value, false);
     std::vector<trial::FinishedTrial> finished;
     const double deadline = base::MonotonicSeconds() + kPatienceSeconds;
@@ -365,7 +479,7 @@ TEST_F(WorkerPoolTest, ATimeIsPositive) {
     }
     ASSERT_EQ(finished.size(), 1);
     EXPECT_FALSE(finished[0].outcome);
-    EXPECT_THAT(finished[0].lost, HasSubstr("takes no time"));
+    EXPECT_THAT(finished[0].lost, HasSubstr("it says that a program takes "));
   }
 }
 

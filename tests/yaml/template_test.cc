@@ -177,6 +177,27 @@ TEST_F(Template, MergesMaps) {
   EXPECT_EQ(both.At("list").Items().size(), 2u);
 }
 
+/// In time in proportion to the text: pairs of entries would be a hundred million.
+TEST_F(Template, MergesManyEntries) {
+  constexpr int kCount = 10'000;
+  std::string maps;
+  std::string names;
+  for (int i = 0; i < kCount; ++i) {
+    maps += fmt::format("  - {{map: {{n{}: {}}}, list: [{}], n{}: 0}}\n", i, i, i, i);
+    names += fmt::format("  n{}: 1\n", i);
+  }
+  for (const std::string key : {"<<", "<<<"}) {
+    Write("a.yaml", "merged:\n" + names + "  " + key + ":\n" + maps);
+    const YamlValue merged = Load("a.yaml").At("merged");
+    const auto entries = merged.Entries();
+    EXPECT_EQ(entries.size(), kCount + 2);
+    EXPECT_EQ(entries[kCount - 1].second.Int(), 1);
+    const size_t count = key == "<<" ? 1 : kCount;
+    EXPECT_EQ(merged.At("map").Entries().size(), count);
+    EXPECT_EQ(merged.At("list").Items().size(), count);
+  }
+}
+
 TEST_F(Template, SaysWhereAValueWasWritten) {
   Write("base.yaml", "one: 1\ntwo: &two\n  three: x\n");
   Write("inner.yaml", "{% if True %}\nbad:\n  value: y\n{% endif %}\n");

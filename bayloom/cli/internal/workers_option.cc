@@ -16,6 +16,7 @@
 #include "bayloom/cli/internal/help.h"
 #include "bayloom/cli/internal/output.h"
 #include "bayloom/cli/internal/run_options.h"
+#include "bayloom/target/target_check.h"
 #include "bayloom/target/target_json.h"
 
 namespace bayloom::cli {
@@ -111,6 +112,10 @@ std::unique_ptr<worker::WorkerPool> WorkersOption::Connect() const {
   }
   const size_t wanted = options.commands.size();
   options.on_notice = [say = note_](const std::string& line) { (*say)(line); };
+  options.check_machine = [](const nlohmann::json& json) -> Status {
+    const Result<target::Target> target = target::CheckedTarget(json);
+    return target ? Ok() : Status(target.error());
+  };
   options.stop = StopSeen;
   auto pool =
       UnlessStopped([&] { return std::make_unique<worker::WorkerPool>(std::move(options)); });
@@ -120,21 +125,19 @@ std::unique_ptr<worker::WorkerPool> WorkersOption::Connect() const {
 }
 
 target::Target TargetOfWorkers(worker::WorkerPool& pool, record::Store& store) {
-  const auto read = [](const nlohmann::json& json) {
-    try {
-      return target::TargetFromJson(json);
-    } catch (const nlohmann::json::exception&) {
-      throw InputError("a worker describes its machine in a way that is not understood");
-    }
-  };
-  if (const auto known = store.FindTarget(read(pool.hello().body))) return store.TargetOf(*known);
+  const target::Target described = target::TargetFromJson(pool.hello().body);
+  if (const auto known = store.FindTarget(described)) return store.TargetOf(*known);
   Say("Measuring the workers' machine, once for {}\n", base::InOneLine(store.path(), 200));
   const nlohmann::json measured = UnlessStopped([&] {
     Result<nlohmann::json> machine = pool.MeasureMachine();
     if (machine) return *std::move(machine);
     throw InputError("a worker cannot measure its machine: " + machine.error().message);
   });
-  return store.TargetOf(store.AddTarget(read(measured)));
+  const target::Target target = target::TargetFromJson(measured);
+  if (target::HashOf(target) != target::HashOf(described)) {
+    throw InputError("a worker has measured another machine than it said it is on");
+  }
+  return store.TargetOf(store.AddTarget(target));
 }
 
 }  // namespace bayloom::cli

@@ -93,9 +93,11 @@ void AddImportance(const external::Scenario& scenario, const Samples& samples, J
       std::ranges::adjacent_find(samples.values, std::not_equal_to()) != samples.values.end();
   if (samples.values.size() < 2 || !varies) return;
   base::RandomStream random(0);
+  const std::vector<optimizer::ParameterSensitivity> ranking =
+      optimizer::RankParameters(scenario.space, samples.configurations, samples.values, random);
+  if (ranking.empty()) return;
   details["ranked_trials"] = samples.values.size();
-  for (const optimizer::ParameterSensitivity& each :
-       optimizer::RankParameters(scenario.space, samples.configurations, samples.values, random)) {
+  for (const optimizer::ParameterSensitivity& each : ranking) {
     details["importance"].push_back(
         {{"parameter", Shown(scenario.space->parameter(each.parameter).name())},
          {"first", EstimateJson(each.index.first)},

@@ -57,7 +57,7 @@ Result<std::vector<MeasuredSample>> UnpackSamples(const PackedSamples& packed) {
     Measurement one;
     std::memcpy(&one, packed.measurements.data() + i * sizeof(one), sizeof(one));
     const bool is_feasible = !std::isnan(one.seconds);
-    if (is_feasible && !(one.seconds > 0 && std::isfinite(one.seconds))) {
+    if (is_feasible && !trial::IsTime(one.seconds)) {
       return Error{fmt::format("a program cannot take {} seconds", one.seconds)};
     }
     samples.push_back({.hash = one.hash,

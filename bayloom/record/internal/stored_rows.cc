@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <utility>
 
 #include "bayloom/base/json.h"
@@ -16,9 +17,10 @@
 namespace bayloom::record {
 namespace {
 
-/// The four columns from `first` on: verdict, value, reason, details of a trial.
+/// The four columns from `first` on: verdict, value, reason, details of a trial. Trials on a target
+/// are of programs, whose values are times.
 trial::Outcome ReadOutcome(const Database& database, const Rows& row, int first, RunId run,
-                           int64_t ordinal) {
+                           int64_t ordinal, TargetId target) {
   trial::Outcome outcome;
   const std::optional<trial::Verdict> verdict = trial::ParseVerdict(row.Text(first));
   if (!verdict) {
@@ -27,6 +29,10 @@ trial::Outcome ReadOutcome(const Database& database, const Rows& row, int first,
   }
   outcome.verdict = *verdict;
   outcome.value = row.Real(first + 1);
+  if (outcome.ok() && !std::isfinite(outcome.value)) {
+    Damaged(database,
+            fmt::format("trial {} of run {} has the value {}", ordinal, run, outcome.value));
+  }
   outcome.reason = row.Text(first + 2);
   std::optional<std::vector<trial::NamedValue>> details = DetailsFromText(row.Text(first + 3));
   if (!details) {
@@ -34,6 +40,11 @@ trial::Outcome ReadOutcome(const Database& database, const Rows& row, int first,
             fmt::format("the details of trial {} of run {} are no numbers", ordinal, run));
   }
   outcome.values = *std::move(details);
+  if (outcome.ok() && target != 0 && !trial::IsTime(outcome.value)) {
+    outcome.verdict = trial::Verdict::kInvalidAnswer;
+    outcome.reason = fmt::format("a program cannot take {} seconds",
+                                 std::exchange(outcome.value, trial::Outcome().value));
+  }
   return outcome;
 }
 
@@ -71,7 +82,7 @@ StoredTrial ReadTrial(const Database& database, const Rows& row) {
   trial.candidate = CheckedText(database, row, 4, "candidate of a trial of run", trial.run);
   trial.key = row.Hash(5);
   trial.proposer = row.Text(6);
-  trial.outcome = ReadOutcome(database, row, 7, trial.run, trial.ordinal);
+  trial.outcome = ReadOutcome(database, row, 7, trial.run, trial.ordinal, trial.target);
   trial.elapsed = row.Real(11);
   trial.timestamp = row.Int(12);
   return trial;
@@ -94,7 +105,7 @@ std::vector<Repeat> ReadRepeats(const Database& database, Rows rows) {
     repeat.trial_run = rows.Int(4);
     repeat.trial = rows.Int(5);
     repeat.round = static_cast<int>(rows.Int(6));
-    repeat.outcome = ReadOutcome(database, rows, 7, repeat.trial_run, repeat.trial);
+    repeat.outcome = ReadOutcome(database, rows, 7, repeat.trial_run, repeat.trial, repeat.target);
     repeat.timestamp = rows.Int(11);
   }
   return repeats;

@@ -35,7 +35,9 @@ ServerOptions Options(int milliseconds, double factor, const std::string& identi
   options.hello.version = base::Version();
   options.hello.identity = identity;
   options.alive_seconds = 0.1;
-  options.measure_machine = [] { return Result<nlohmann::json>(nlohmann::json("measured")); };
+  options.measure_machine = [](const std::function<bool()>&) {
+    return Result<nlohmann::json>(nlohmann::json("measured"));
+  };
   options.make_bench = [=](const nlohmann::json& definition) -> Result<std::unique_ptr<Bench>> {
     if (definition != "numbers") return Error{"only numbers are known here"};
     std::vector<trial::ThreadedEvaluator<double>::Function> functions;

@@ -7,6 +7,8 @@
 #include <numeric>
 #include <utility>
 
+#include "bayloom/model/fit_failure.h"
+
 namespace bayloom::strategy {
 namespace {
 
@@ -61,12 +63,21 @@ TaskModel::TaskModel(const DecisionRows& rows, std::span<const ScoredCandidate> 
   }
   const Eigen::VectorXd values =
       Eigen::Map<const Eigen::VectorXd>(surprises.data(), std::ssize(surprises));
-  if (programs.size() >= kMinCount) {
-    process_.Fit(rows_(programs), values, random);
-    unit_ = process_.Untransform(1) - process_.Untransform(0);
-  } else {
-    process_.Condition(rows_(programs), values, Usual(rows_));
+  try {
+    if (programs.size() >= kMinCount) {
+      process_.Fit(rows_(programs), values, random);
+      unit_ = process_.Untransform(1) - process_.Untransform(0);
+    } else {
+      process_.Condition(rows_(programs), values, Usual(rows_));
+    }
+  } catch (const model::FitFailure&) {
+    Forget();
   }
+}
+
+void TaskModel::Forget() {
+  process_ = model::GaussianProcess(rows_.group_of_column(), ProcessOptions());
+  unit_ = kDefaultDeviation;
 }
 
 Posterior TaskModel::Predict(std::span<const CandidatePtr> programs) const {
@@ -100,14 +111,18 @@ Posterior TaskModel::InShares(Posterior standardized) const {
 
 void TaskModel::ConditionOn(const CandidatePtr& program) {
   const model::RowMatrix row = rows_({&program, 1});
-  if (process_.observations() == 0) {
-    process_.Condition(row, Eigen::VectorXd::Zero(1), Usual(rows_));
-    return;
+  try {
+    if (process_.observations() == 0) {
+      process_.Condition(row, Eigen::VectorXd::Zero(1), Usual(rows_));
+      return;
+    }
+    Eigen::VectorXd mean, variance;
+    process_.Predict(row, mean, variance);
+    mean[0] = process_.Untransform(mean[0]);
+    process_.Add(row, mean);
+  } catch (const model::FitFailure&) {
+    Forget();
   }
-  Eigen::VectorXd mean, variance;
-  process_.Predict(row, mean, variance);
-  mean[0] = process_.Untransform(mean[0]);
-  process_.Add(row, mean);
 }
 
 }  // namespace bayloom::strategy

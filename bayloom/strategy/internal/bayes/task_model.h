@@ -47,6 +47,8 @@ class TaskModel {
   void ConditionOn(const CandidatePtr& program);
 
  private:
+  /// Where there is no fit: as before any trial.
+  void Forget();
   Posterior Prior(Eigen::Index programs) const;
   Posterior InShares(Posterior standardized) const;
 
