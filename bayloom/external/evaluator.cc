@@ -47,13 +47,15 @@ std::unique_ptr<trial::Evaluator<space::Configuration>> MakeEvaluator(
     limit = std::make_shared<TimeLimit>(options.timeout, options.timeout_over_best);
   }
   const auto guard = std::make_shared<trial::MissingCommandGuard>();
+  const auto notices = std::make_shared<trial::Notices>();
   std::vector<EvaluateConfiguration> functions;
   for (int i = 0; i < jobs; ++i) {
     functions.push_back(options.kind == EvaluatorKind::kCommand
                             ? MakeCommandFunction(space, options, limit, guard)
-                            : MakeProcessFunction(space, options, limit));
+                            : MakeProcessFunction(space, options, limit, notices));
   }
-  return std::make_unique<trial::ThreadedEvaluator<space::Configuration>>(std::move(functions));
+  return std::make_unique<trial::ThreadedEvaluator<space::Configuration>>(std::move(functions),
+                                                                          notices);
 }
 
 }  // namespace bayloom::external

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "bayloom/base/clock.h"
+#include "bayloom/base/json.h"
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/out_of_memory.h"
 #include "bayloom/base/system_error.h"
@@ -35,10 +36,11 @@ constexpr double kReadingInterval = 100e-6;
 class ProcessEvaluator {
  public:
   ProcessEvaluator(std::shared_ptr<const space::Space> space, const EvaluatorOptions& options,
-                   std::shared_ptr<const TimeLimit> limit)
+                   std::shared_ptr<const TimeLimit> limit, std::shared_ptr<trial::Notices> notices)
       : space_(space),
         options_(options),
         limit_(std::move(limit)),
+        notices_(std::move(notices)),
         filler_(std::move(space), options) {}
 
   std::optional<trial::Outcome> Evaluate(const space::Configuration& configuration,
@@ -47,13 +49,13 @@ class ProcessEvaluator {
     timeout_ = limit_->Seconds();
     timeout_text_ = limit_->IsOverBest() ? OverBestText(options_.timeout_over_best) : "";
     std::optional<trial::Outcome> outcome =
-        Exchange(space::ToJson(*space_, configuration).dump() + "\n", begun + timeout_, stop);
+        Exchange(space::ToJson(*space_, configuration), begun + timeout_, stop);
     if (outcome) outcome->Set("measure_seconds", base::MonotonicSeconds() - begun);
     return outcome;
   }
 
  private:
-  std::optional<trial::Outcome> Exchange(std::string_view request, double deadline,
+  std::optional<trial::Outcome> Exchange(const nlohmann::json& question, double deadline,
                                          const std::stop_token& stop) {
     // A process that answered in full and ended is no fault of this configuration.
     if (child_ && child_->Wait(0)) child_.reset();
@@ -63,6 +65,8 @@ class ProcessEvaluator {
       }
     }
     unread_.clear();
+    const std::string text = question.dump() + "\n";
+    std::string_view request = text;
     // The process may write more after an answer, and does so before it reads the next line: the
     // rest of the request follows once its first character is read, and what was written by then is
     // no answer to it.
@@ -76,6 +80,12 @@ class ProcessEvaluator {
       if (const size_t end = unread_.find('\n');
           end != std::string::npos && request.empty() && held_back == 0) {
         const std::string line = unread_.substr(0, end);
+        if (AnswersAnother(line, question)) {
+          unread_.erase(0, end + 1);
+          TellOfLateLine(line);
+          continue;
+        }
+        answered_ = true;
         if (const auto outcome = trial::ParseAnswerLine(line, options_.answer)) return outcome;
         // The next line might be the answer to this request: start a new process.
         return GiveUp(
@@ -127,8 +137,25 @@ class ProcessEvaluator {
     Result<base::Subprocess> started = base::Subprocess::Start(options);
     if (!started) return started.error();
     child_.emplace(*std::move(started));
+    answered_ = false;
     for (const int end : {child_->input(), child_->output()}) fcntl(end, F_SETFL, O_NONBLOCK);
     return Ok();
+  }
+
+  /// An answer may repeat what it answers under "configuration".
+  static bool AnswersAnother(const std::string& line, const nlohmann::json& question) {
+    const nlohmann::json answer = base::ParseJsonOrDiscard(line);
+    if (!answer.is_object()) return false;
+    const auto repeated = answer.find("configuration");
+    return repeated != answer.end() && repeated->is_object() && *repeated != question;
+  }
+
+  /// Once; not of what the process wrote before its first answer, such as a greeting.
+  void TellOfLateLine(const std::string& line) {
+    if (!answered_ || std::exchange(told_of_late_line_, true)) return;
+    notices_->Add(fmt::format(
+        "the process wrote '{}' after its answer: such lines answer nothing and are left out",
+        base::InOneLine(line)));
   }
 
   /// Whether the process has read all that was written to it.
@@ -144,8 +171,10 @@ class ProcessEvaluator {
     for (ssize_t bytes = 0; (bytes = read(child_->output(), buffer, sizeof(buffer))) > 0;) {
       unread_.append(buffer, static_cast<size_t>(bytes));
     }
-    const size_t last = unread_.rfind('\n');
-    if (last != std::string::npos) unread_.erase(0, last + 1);
+    for (size_t end = 0; (end = unread_.find('\n')) != std::string::npos;) {
+      TellOfLateLine(unread_.substr(0, end));
+      unread_.erase(0, end + 1);
+    }
   }
 
   trial::Outcome GiveUp(trial::Verdict verdict, std::string reason) {
@@ -185,24 +214,28 @@ class ProcessEvaluator {
   std::shared_ptr<const space::Space> space_;
   EvaluatorOptions options_;
   std::shared_ptr<const TimeLimit> limit_;
+  std::shared_ptr<trial::Notices> notices_;
   double timeout_ = 0;  ///< of the evaluation, and what is said beside it
   std::string timeout_text_;
   CommandBuilder filler_;
   std::optional<base::Subprocess> child_;
   std::optional<base::OutOfMemoryWatch> memory_;  ///< of the child
   std::string unread_;
+  bool answered_ = false;  ///< a question, since it was started
+  bool told_of_late_line_ = false;
 };
 
 }  // namespace
 
 EvaluateConfiguration MakeProcessFunction(std::shared_ptr<const space::Space> space,
                                           const EvaluatorOptions& options,
-                                          std::shared_ptr<const TimeLimit> limit) {
-  return
-      [process = std::make_shared<ProcessEvaluator>(std::move(space), options, std::move(limit))](
-          const space::Configuration& configuration, const std::stop_token& stop) {
-        return process->Evaluate(configuration, stop);
-      };
+                                          std::shared_ptr<const TimeLimit> limit,
+                                          std::shared_ptr<trial::Notices> notices) {
+  return [process = std::make_shared<ProcessEvaluator>(std::move(space), options, std::move(limit),
+                                                       std::move(notices))](
+             const space::Configuration& configuration, const std::stop_token& stop) {
+    return process->Evaluate(configuration, stop);
+  };
 }
 
 }  // namespace bayloom::external

@@ -161,6 +161,11 @@ class ScheduledRun {
     return phases != nullptr ? phases->In(phase, std::forward<Work>(work)) : work();
   }
 
+  static void Pass(const std::vector<std::string>& notices, const RunObserver& observer) {
+    if (!observer.on_notice) return;
+    for (const std::string& notice : notices) observer.on_notice(notice);
+  }
+
   void RunSlot(int index, const RunObserver& observer) {
     RunTask<Candidate>& task = *tasks_[index];
     trial::Evaluator<Candidate>& evaluator = task.evaluator();
@@ -179,9 +184,7 @@ class ScheduledRun {
       if (wants_more && wanted > 0) {
         wants_more = Begin(task, wanted, interrupted, flight);
         open -= wanted;
-        for (const std::string& notice : task.TakeNotices()) {
-          if (observer.on_notice) observer.on_notice(notice);
-        }
+        Pass(task.TakeNotices(), observer);
       }
       if (flight.empty()) {
         if (!wants_more && !state_.Spent()) {
@@ -197,6 +200,7 @@ class ScheduledRun {
            In(&PhaseTimes::measure, [&] { return evaluator.Collect(kPollSeconds, interrupted); })) {
         Take(index, std::move(finished), flight, observer);
       }
+      Pass(evaluator.TakeNotices(), observer);
       if (is_done()) wants_more = false;
     }
     if (state_.trials() == trials_before) return;

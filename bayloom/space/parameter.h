@@ -125,7 +125,10 @@ std::unique_ptr<Parameter> MakeOrdinal(std::string name, std::vector<double> val
 std::unique_ptr<Parameter> MakeOrdinal(std::string name, std::vector<std::string> values);
 /// Texts without order, each once.
 std::unique_ptr<Parameter> MakeCategorical(std::string name, std::vector<std::string> values);
-/// Orders of `count` items, at most 18 (6 under the naive metric).
+/// 18! < 2^53: ranks are exact in a double.
+inline constexpr int kMaxPermutationItems = 18;
+
+/// Orders of `count` items, at most kMaxPermutationItems (6 under the naive metric).
 std::unique_ptr<Parameter> MakePermutation(std::string name, int count,
                                            PermutationMetric metric = PermutationMetric::kSpearman);
 /// Ordered splits of `extent` into `parts` factors, the last at most `max_innermost` (0: any

@@ -57,6 +57,9 @@ class Evaluator {
 
   /// Ends all trials in flight and forgets them, within a second; children of what runs included.
   virtual void Cancel() = 0;
+
+  /// Lines for the user since the last call: what is strange, although trials go on.
+  virtual std::vector<std::string> TakeNotices() { return {}; }
 };
 
 }  // namespace bayloom::trial

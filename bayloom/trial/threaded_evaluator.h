@@ -8,6 +8,7 @@
 #include <deque>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <optional>
@@ -18,6 +19,7 @@
 
 #include "bayloom/base/system_error.h"
 #include "bayloom/trial/evaluator.h"
+#include "bayloom/trial/notices.h"
 
 namespace bayloom::trial {
 
@@ -33,7 +35,9 @@ class ThreadedEvaluator final : public Evaluator<Candidate> {
   using Function = std::function<std::optional<Outcome>(const Candidate&, const std::stop_token&)>;
 
   /// One worker for each function; a function is only ever called by its worker.
-  explicit ThreadedEvaluator(std::vector<Function> functions) {
+  explicit ThreadedEvaluator(std::vector<Function> functions,
+                             std::shared_ptr<Notices> notices = std::make_shared<Notices>())
+      : notices_(std::move(notices)) {
     for (Function& function : functions) {
       workers_.emplace_back([this, function = std::move(function)](const std::stop_token& stop) {
         Work(function, stop);
@@ -66,6 +70,8 @@ class ThreadedEvaluator final : public Evaluator<Candidate> {
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
     return std::exchange(finished_, {});
   }
+
+  std::vector<std::string> TakeNotices() override { return notices_->Take(); }
 
   void Cancel() override {
     std::unique_lock lock(mutex_);
@@ -123,7 +129,8 @@ class ThreadedEvaluator final : public Evaluator<Candidate> {
     }
   }
 
-  std::mutex mutex_;  ///< guards everything below but the workers
+  std::shared_ptr<Notices> notices_;  ///< what the functions have to tell
+  std::mutex mutex_;                  ///< guards everything below but the workers
   std::condition_variable_any changed_;
   std::deque<Waiting> waiting_;
   std::vector<FinishedTrial> finished_;

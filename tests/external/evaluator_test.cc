@@ -145,26 +145,45 @@ TEST(ProcessEvaluator, SurvivesWhateverTheProcessDoes) {
   EXPECT_EQ(outcome(0).value, 0);
 }
 
-TEST(ProcessEvaluator, WhatComesAfterAnAnswerIsNoAnswerToTheNextQuestion) {
-  // It writes more once the next question is there, but before it reads that.
-  const Scenario scenario = ParseScenario(std::string(kParameters) + R"(evaluator:
-  process:
-    - python3
-    - -uc
-    - |
-      import json, select, sys
-      print("a banner")
-      for line in sys.stdin:
-          print(json.loads(line)["n"]); select.select([sys.stdin], [], []); print(100); print("done")
-  timeout: 60
-)",
-                                          "f");
+/// What a Python program, which reads lines from standard input, says about several n, asked one
+/// after the other; equal to them. What the user is told.
+std::vector<std::string> NoticesOf(const std::string& program) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "evaluate.py") << "import json, select, sys\n" << program;
+  const Scenario scenario =
+      ParseScenario(std::string(kParameters) + "evaluator: {process: python3 -u " + folder.path() +
+                        "/evaluate.py, timeout: 60}",
+                    "f");
   const auto evaluator = Make(scenario);
   for (const double n : {3.0, 1.0, 4.0, 1.0, 5.0, 9.0}) {
     space::Configuration configuration = *scenario.default_configuration;
     configuration.coordinates[0] = n;
-    EXPECT_EQ(trial::EvaluateOne(*evaluator, configuration).value, n);
+    EXPECT_EQ(trial::EvaluateOne(*evaluator, configuration).value, n) << program;
   }
+  return evaluator->TakeNotices();
+}
+
+TEST(ProcessEvaluator, WhatComesAfterAnAnswerIsNoAnswerToTheNextQuestion) {
+  // It writes more once the next question is there, but before it reads that.
+  EXPECT_THAT(NoticesOf("print('a banner')\n"
+                        "for line in sys.stdin:\n"
+                        "  print(json.loads(line)['n']); select.select([sys.stdin], [], [])\n"
+                        "  print(100); print('done')\n"),
+              testing::ElementsAre(HasSubstr("the process wrote '100' after its answer")));
+  EXPECT_THAT(NoticesOf("print('a banner')\n"
+                        "for line in sys.stdin: print(json.loads(line)['n'])\n"),
+              testing::IsEmpty());
+}
+
+TEST(ProcessEvaluator, AnAnswerMaySayWhatItAnswers) {
+  // The answer before comes again after the question is read.
+  const auto notices = NoticesOf(
+      "before = None\n"
+      "for line in sys.stdin:\n"
+      "  asked = json.loads(line)\n"
+      "  if before: print(json.dumps({'seconds': 100, 'configuration': before}))\n"
+      "  print(json.dumps({'seconds': asked['n'], 'configuration': asked})); before = asked\n");
+  EXPECT_THAT(notices, testing::ElementsAre(HasSubstr("after its answer")));
 }
 
 TEST(ProcessEvaluator, GivesUpAProcessThatHangs) {

@@ -33,6 +33,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 /// Proposes 1, 2, 3, ...
 class CountingTask final : public run::RunTask<int> {
@@ -304,13 +305,15 @@ TEST_F(WorkerPoolTest, LeavesOutWhatIsNotAlikeOrNoWorker) {
 }
 
 TEST_F(WorkerPoolTest, SaysWhyThereIsNone) {
-  PoolOptions options = Options({"echo 'Permission denied' >&2; exit 255"});
+  // With the ends of lines that ssh writes.
+  PoolOptions options = Options({"printf 'Permission denied\\r\\n' >&2; exit 255"});
   options.max_failures = 2;
   try {
     const WorkerPool pool(options);
     FAIL();
   } catch (const InputError& error) {
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("Permission denied"), HasSubstr("exit code 255")));
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("Permission denied"), HasSubstr("exit code 255"),
+                                    Not(HasSubstr("\\r"))));
   }
 }
 

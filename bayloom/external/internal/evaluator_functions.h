@@ -10,6 +10,7 @@
 #include "bayloom/external/time_limit.h"
 #include "bayloom/space/space.h"
 #include "bayloom/trial/command_trial.h"
+#include "bayloom/trial/notices.h"
 #include "bayloom/trial/threaded_evaluator.h"
 
 namespace bayloom::external {
@@ -26,9 +27,10 @@ EvaluateConfiguration MakeCommandFunction(std::shared_ptr<const space::Space> sp
                                           const EvaluatorOptions& options,
                                           std::shared_ptr<const TimeLimit> limit,
                                           std::shared_ptr<trial::MissingCommandGuard> guard);
-/// Keeps a program running that answers line by line.
+/// Keeps a program running that answers line by line. The notices are those of all threads.
 EvaluateConfiguration MakeProcessFunction(std::shared_ptr<const space::Space> space,
                                           const EvaluatorOptions& options,
-                                          std::shared_ptr<const TimeLimit> limit);
+                                          std::shared_ptr<const TimeLimit> limit,
+                                          std::shared_ptr<trial::Notices> notices);
 
 }  // namespace bayloom::external
