@@ -115,7 +115,7 @@ BlockCode CodeOf(const tensor::Program& program, const BufferPlaces& places, ten
   const Costs costs(machine);
   RegisterNest nest = RegisterNestOf(program, id, loops, places, machine);
   if (!nest.is_reduction) TakeUnrolled(program, loops, nest);
-  const std::optional<DotWork> dot = DotWorkOf(block, target, nest);
+  const std::optional<DotWork> dot = DotWorkOf(program, id, places, target, nest);
   OperationList list(program, places, block, nest, costs, dot);
   const auto at_once = static_cast<double>(nest.at_once);
   const double runs = iterations / (nest.lanes * at_once) * nest.chunks;  // of registers

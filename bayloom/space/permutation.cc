@@ -150,8 +150,8 @@ std::unique_ptr<Parameter> MakePermutation(std::string name, int count, Permutat
   const int most = metric == PermutationMetric::kNaive ? kMaxNaiveItems : kMaxPermutationItems;
   if (count < 1 || count > most) {
     throw InputError(fmt::format("parameter '{}': permutations{} are of 1 to {} items, not {}",
-                                 name, most < kMaxPermutationItems ? " under the naive metric" : "", most,
-                                 count));
+                                 name, most < kMaxPermutationItems ? " under the naive metric" : "",
+                                 most, count));
   }
   return std::make_unique<Permutation>(std::move(name), count, metric);
 }

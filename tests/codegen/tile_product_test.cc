@@ -9,6 +9,7 @@
 #include "bayloom/base/file.h"
 #include "bayloom/codegen/cpu_features.h"
 #include "bayloom/codegen/host.h"
+#include "bayloom/feature/code_estimate.h"
 #include "bayloom/sketch/design_space.h"
 #include "bayloom/target/dot_instruction.h"
 #include "bayloom/target/named_target.h"
@@ -92,6 +93,36 @@ std::string NameOf(const TiledShape& s) {
 std::string AssemblyFor(const tensor::Program& program, const target::Target& target) {
   const Result<std::string> text = codegen::EmitAssembly(program, target, "kernel");
   return text ? *text : text.error().message;
+}
+
+/// The estimate takes for products in tile registers those of which such code is made. Small ones
+/// may be as fast without.
+TEST(TileProducts, AreThoseOfTheEstimate) {
+  target::Target without = TileTarget();
+  without.features = without.features.substr(0, without.features.find(",+amx"));
+  int in_tiles = 0, estimated = 0, others = 0;
+  for (const DType type : {DType::kUInt8, DType::kBFloat16}) {
+    const DType other = type == DType::kUInt8 ? DType::kInt8 : type;
+    const sketch::SpaceGenerator generator(ProductOf({type, other, 96, 96, 192, 0, 0, 0}),
+                                           TileTarget());
+    base::RandomStream random(1);
+    for (int i = 0; i < 40; ++i) {
+      const int space = static_cast<int>(random.UniformInt(std::ssize(generator.spaces())));
+      const auto candidate = generator.Sample(space, base::RandomStream(static_cast<uint64_t>(i)));
+      if (!candidate) continue;
+      const tensor::Program& program = candidate->program;
+      const bool is_in_tiles =
+          AssemblyFor(program, TileTarget()).find("\ttdp") != std::string::npos;
+      const bool is_estimated = feature::EstimateCodeTime(program, TileTarget()) !=
+                                feature::EstimateCodeTime(program, without);
+      EXPECT_TRUE(is_in_tiles || !is_estimated) << tensor::Print(program);
+      ++(is_in_tiles ? in_tiles : others);
+      estimated += is_estimated ? 1 : 0;
+    }
+  }
+  EXPECT_GT(in_tiles, 20);
+  EXPECT_GT(others, 20);
+  EXPECT_GT(estimated, in_tiles * 4 / 5);
 }
 
 TEST(TileProducts, AreInTileRegisters) {

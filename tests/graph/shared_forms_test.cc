@@ -29,9 +29,8 @@ Graph Tied(bool transposed) {
   const std::string table = writer.Constant(RandomTensor({kWords, kWidth}, 1));
   const std::string rows = writer.Node("Gather", {table, ids});
   const std::string active = writer.Node("Relu", {rows});
-  writer.Output(transposed
-                    ? writer.Node("MatMul", {active, writer.Node("Transpose", {table})})
-                    : writer.Node("Gemm", {active, table}, {{"transB", int64_t{1}}}));
+  writer.Output(transposed ? writer.Node("MatMul", {active, writer.Node("Transpose", {table})})
+                           : writer.Node("Gemm", {active, table}, {{"transB", int64_t{1}}}));
   return writer.Import();
 }
 

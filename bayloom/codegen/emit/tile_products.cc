@@ -56,9 +56,9 @@ const TileProduct* NestEmitter::TileProductOf(const AccumulatorTile& tile) const
 
 int64_t NestEmitter::FirstRowAt(const TileProduct& product, const AccumulatorTile& tile,
                                 int64_t offset) const {
-  const int64_t row = digits_[product.row_digit].offset % product.row_count;
+  const int64_t row = digits_[product.fill.row_digit].offset % product.fill.rows;
   const tensor::Affine& output = plan_.accesses.at(tile.block).store.affine;
-  return offset - row * output.CoefficientOf(product.row_digit);
+  return offset - row * output.CoefficientOf(product.fill.row_digit);
 }
 
 llvm::AllocaInst* NestEmitter::NewTileRegister(const TileProduct& product) {
@@ -66,14 +66,14 @@ llvm::AllocaInst* NestEmitter::NewTileRegister(const TileProduct& product) {
   StoreRegister(builder_,
                 builder_.CreateIntrinsic(
                     llvm::Intrinsic::x86_tilezero_internal, {},
-                    {Count(builder_, product.row_count), Count(builder_, 4 * state_.chunk.active)}),
+                    {Count(builder_, product.fill.rows), Count(builder_, 4 * state_.chunk.active)}),
                 slot);
   return slot;
 }
 
 /// Adds the products of all rows when the code is at the first one.
 void NestEmitter::EmitTileProduct(const TileProduct& product, const Slots& slots) {
-  if (digits_[product.row_digit].offset % product.row_count != 0) return;
+  if (digits_[product.fill.row_digit].offset % product.fill.rows != 0) return;
   IrBuilder& b = builder_;
   const BlockAccesses& accesses = plan_.accesses.at(slots.tile->block);
   const auto load = [&](const tensor::DotFactor& factor, int64_t rows, int64_t bytes,
@@ -84,15 +84,15 @@ void NestEmitter::EmitTileProduct(const TileProduct& product, const Slots& slots
         llvm::Intrinsic::x86_tileloadd64_internal, {},
         {Count(b, rows), Count(b, bytes), from, b.getInt64(static_cast<uint64_t>(stride))});
   };
-  const int64_t group_bytes = 4 * product.group_count, lane_bytes = 4 * state_.chunk.active;
-  llvm::Value* rows = load(product.rows, product.row_count, group_bytes, product.row_stride);
+  const int64_t group_bytes = 4 * product.fill.groups, lane_bytes = 4 * state_.chunk.active;
+  llvm::Value* rows = load(product.rows, product.fill.rows, group_bytes, product.row_stride);
   llvm::Value* columns =
-      load(product.columns, product.group_count, lane_bytes, product.group_stride);
+      load(product.columns, product.fill.groups, lane_bytes, product.group_stride);
   const int64_t at = digits_.Evaluate(accesses.store.affine).constant;
   llvm::AllocaInst* slot = slots.by_offset.at(at);
   llvm::Value* sums =
       b.CreateIntrinsic(ProductIntrinsic(product.instruction->name), {},
-                        {Count(b, product.row_count), Count(b, lane_bytes), Count(b, group_bytes),
+                        {Count(b, product.fill.rows), Count(b, lane_bytes), Count(b, group_bytes),
                          LoadRegister(b, slot), rows, columns});
   StoreRegister(b, sums, slot);
 }
@@ -110,10 +110,10 @@ llvm::Value* NestEmitter::RowOfRegister(const TileProduct& product, Slots& slots
       return memory;
     });
     b.CreateIntrinsic(llvm::Intrinsic::x86_tilestored64_internal, {},
-                      {Count(b, product.row_count), Count(b, 4 * state_.chunk.active), stored,
+                      {Count(b, product.fill.rows), Count(b, 4 * state_.chunk.active), stored,
                        b.getInt64(kRowBytes), LoadRegister(b, slots.by_offset.at(first))});
   }
-  const int64_t row = digits_[product.row_digit].offset % product.row_count;
+  const int64_t row = digits_[product.fill.row_digit].offset % product.fill.rows;
   const tensor::DType dtype = program_.buffers[program_.blocks[slots.tile->block].output].dtype;
   llvm::Type* type = RegisterType(b.getContext(), dtype, state_.chunk.width);
   return b.CreateAlignedLoad(type, addresses_.OffsetPointer(stored, row * kRowBytes),

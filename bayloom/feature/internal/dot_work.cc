@@ -4,7 +4,10 @@
 #include "bayloom/feature/internal/dot_work.h"
 
 #include "bayloom/target/dot_instruction.h"
+#include "bayloom/tensor/access.h"
+#include "bayloom/tensor/digits.h"
 #include "bayloom/tensor/dot_product.h"
+#include "bayloom/tensor/tile_registers.h"
 
 namespace bayloom::feature {
 namespace {
@@ -17,7 +20,40 @@ double PackEach(const target::Target& target) {
   return target::HasFeature(target, "avx512vbmi") ? 1 : 2;
 }
 
-/// Of products of which `at_once` are summed up together.
+/// What a register's products take in an instruction for tile registers; nullopt where there is
+/// none for them, or they do not lie as it takes them.
+std::optional<double> InTileRegisters(const tensor::Program& program, tensor::BlockId id,
+                                      const BufferPlaces& places, const target::Target& target,
+                                      const tensor::DotProduct& product, const RegisterNest& nest) {
+  constexpr double kLanes = 16;
+  if (product.a.condition.defined() || product.b.condition.defined()) return std::nullopt;
+  if (nest.vectorized.size() != 1 || nest.width > kLanes) return std::nullopt;
+  const tensor::DigitId lane = tensor::OnlyDigit(program, nest.vectorized[0]);
+  const auto offset = [&](const tensor::DotFactor& factor) {
+    tensor::Access access{factor.load->index, false, {}};
+    for (const tensor::Expr& index : factor.load->operands) {
+      access.indices.push_back(tensor::ComposeIndex(index, program.blocks[id].bindings));
+    }
+    return places.OffsetOf(program, access);
+  };
+  const std::optional<tensor::Affine> a = offset(product.a), b = offset(product.b);
+  if (lane < 0 || !a || !b) return std::nullopt;
+  const auto with = [&](const tensor::DotFactor& rows, const tensor::Affine& of_rows,
+                        const tensor::DotFactor& columns,
+                        const tensor::Affine& of_columns) -> std::optional<double> {
+    const target::DotInstruction* tile = target::TileInstructionFor(
+        target, tensor::ToString(rows.dtype()), tensor::ToString(columns.dtype()));
+    if (tile == nullptr || nest.at_once != tile->depth) return std::nullopt;
+    const auto fill = tensor::FillTileRegisters(program, id, nest.at_once_digit, tile->depth, lane,
+                                                {of_rows, of_columns});
+    if (!fill) return std::nullopt;
+    return tile->interval * tile->operations / static_cast<double>(fill->rows * fill->groups);
+  };
+  const std::optional<double> first = with(product.a, *a, product.b, *b);
+  return first ? first : with(product.b, *b, product.a, *a);
+}
+
+/// Of products of which `at_once` are summed up together, but in tile registers.
 std::optional<DotWork> WorkOf(const target::Target& target, const tensor::DotProduct& product,
                               int64_t at_once) {
   const std::string a = tensor::ToString(product.a.dtype());
@@ -27,12 +63,6 @@ std::optional<DotWork> WorkOf(const target::Target& target, const tensor::DotPro
   DotWork work;
   work.pack = PackEach(target) * static_cast<double>(at_once);
   const auto parts = static_cast<double>(at_once / product.depth());
-  const bool conditional = product.a.condition.defined() || product.b.condition.defined();
-  const target::DotInstruction* tile = target::TileInstructionFor(target, a, b);
-  if (tile != nullptr && at_once == tile->depth && !conditional) {
-    work.combine = tile->ShareOfRegister();
-    return work;
-  }
   const target::DotInstruction* matrix = target::MatrixInstructionFor(target, a, b);
   if (matrix != nullptr && at_once == product.matrix_depth()) {
     work.combine = matrix->ShareOfRegister();
@@ -51,14 +81,19 @@ std::optional<DotWork> WorkOf(const target::Target& target, const tensor::DotPro
 
 }  // namespace
 
-std::optional<DotWork> DotWorkOf(const tensor::Block& block, const target::Target& target,
+std::optional<DotWork> DotWorkOf(const tensor::Program& program, tensor::BlockId block,
+                                 const BufferPlaces& places, const target::Target& target,
                                  RegisterNest& nest) {
-  const auto product = tensor::MatchDotProduct(block);
+  const auto product = tensor::MatchDotProduct(program.blocks[block]);
   const bool has_lanes = product && nest.at_once > 1 && nest.lanes > 1;
   std::optional<DotWork> work = has_lanes ? WorkOf(target, *product, nest.at_once) : std::nullopt;
   if (!work) {
     nest.at_once = 1;
     nest.at_once_digit = -1;
+    return work;
+  }
+  if (const auto combine = InTileRegisters(program, block, places, target, *product, nest)) {
+    return DotWork{.combine = *combine, .pack = work->pack};
   }
   return work;
 }

@@ -21,7 +21,8 @@ struct DotWork {
 
 /// For the products of the nest. nullopt where they are summed up one by one, which the nest says
 /// then, too: there is no instruction, or no lanes for it.
-std::optional<DotWork> DotWorkOf(const tensor::Block& block, const target::Target& target,
+std::optional<DotWork> DotWorkOf(const tensor::Program& program, tensor::BlockId block,
+                                 const BufferPlaces& places, const target::Target& target,
                                  RegisterNest& nest);
 
 }  // namespace bayloom::feature

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstring>
 
-
 namespace bayloom::graph {
 namespace {
 

@@ -18,8 +18,8 @@ struct SharingPrograms {
 };
 
 /// Lets programs that read little of a large constant, such as rows of an embedding, take it in the
-/// form in which others read it, or its transposition: a language model's tied weights are in memory
-/// once, in the order in which the product reads them.
+/// form in which others read it, or its transposition: a language model's tied weights are in
+/// memory once, in the order in which the product reads them.
 SharingPrograms ShareForms(const TaskGraph& network,
                            const std::vector<const tensor::Program*>& programs);
 

@@ -148,7 +148,7 @@ bool TilePlanner::AppendSpatial(tensor::LoopId id, bool optional) {
     if (program_.loops[id].kind == tensor::LoopKind::kVectorized)
       return !optional;  // part of one around
     for (tensor::DigitId digit : program_.loops[id].digits) {
-      const int64_t unit = product_ && product_->row_digit == digit ? product_->row_count : 1;
+      const int64_t unit = product_ && product_->fill.row_digit == digit ? product_->fill.rows : 1;
       digits.push_back({digit, program_.digit_extents[digit] / unit, unit, true, optional});
     }
   } else {

@@ -35,12 +35,12 @@ void LeaveOut(const tensor::Program& program, tensor::NodeRef nest, EmitPlan& pl
 bool HoldsProduct(const tensor::Program& program, const AccumulatorTile& tile,
                   const TileProduct& product) {
   const bool has_rows = std::ranges::any_of(tile.spatial, [&](tensor::LoopId loop) {
-    return std::ranges::count(program.loops[loop].digits, product.row_digit) > 0;
+    return std::ranges::count(program.loops[loop].digits, product.fill.row_digit) > 0;
   });
-  const bool has_groups =
-      product.group_loop < 0 || std::ranges::count(tile.reduction, product.group_loop) > 0;
+  const bool has_groups = product.fill.group_loop < 0 ||
+                          std::ranges::count(tile.reduction, product.fill.group_loop) > 0;
   return tile.alone && has_rows && has_groups &&
-         tile.StepsOf(program, product.row_digit) % product.row_count == 0;
+         tile.StepsOf(program, product.fill.row_digit) % product.fill.rows == 0;
 }
 
 }  // namespace
@@ -50,7 +50,7 @@ std::optional<tensor::DigitId> EmitPlan::DigitAtOnce(tensor::LoopId loop) const 
     if (dot.loop == loop) return dot.digit;
   }
   for (const auto& [block, product] : tile_products) {
-    if (product.group_loop == loop) return product.group_digit;
+    if (product.fill.group_loop == loop) return product.fill.group_digit;
   }
   return std::nullopt;
 }

@@ -7,23 +7,15 @@
 #include <optional>
 
 #include "bayloom/codegen/internal/emit/dot_plan.h"
+#include "bayloom/tensor/tile_registers.h"
 
 namespace bayloom::codegen {
 
-/// How a block's sums go through an instruction for tile registers: up to 16 rows of 64 bytes.
-///
-///     sum[row][lane] += over g < groups, d < depth: rows[row][depth * g + d] * columns[g][lane][d]
-///
-/// The instruction runs the loop of the groups and that of the depth; both factors lie in memory as
-/// it takes them, rows at any distance from each other.
+/// How a block's sums go through an instruction for tile registers.
 struct TileProduct {
   const target::DotInstruction* instruction = nullptr;
   tensor::DotFactor rows, columns;
-  tensor::DigitId row_digit = -1;  ///< counts the rows
-  int64_t row_count = 1;           ///< of a register; the digit has a multiple of them
-  tensor::LoopId group_loop = -1;  ///< -1: there is one group
-  tensor::DigitId group_digit = -1;
-  int64_t group_count = 1;
+  tensor::TileFill fill;
   int64_t row_stride = 0;    ///< of `rows`, in bytes
   int64_t group_stride = 0;  ///< of `columns`, in bytes
 
