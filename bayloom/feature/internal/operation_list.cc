@@ -202,6 +202,9 @@ std::optional<tensor::Affine> OperationList::OffsetOf(const std::vector<tensor::
   tensor::Access access{buffer, false, {}};
   for (const tensor::Expr& index : indices) {
     access.indices.push_back(tensor::ComposeIndex(index, block_.bindings));
+    // Wherever the row of a gather is, its lanes are neighbours.
+    const bool same_for_lanes = (MaskOf(index) & kVector) == 0 && nest_.at_once == 1;
+    if (!access.indices.back() && same_for_lanes) access.indices.back().emplace();
   }
   return places_.OffsetOf(program_, access);
 }

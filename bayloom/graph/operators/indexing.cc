@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <functional>
 #include <numeric>
 
 #include "bayloom/graph/internal/operators/helpers.h"
@@ -192,6 +194,66 @@ tensor::Expr PaddedIndex(const std::string& mode, const tensor::Expr& at, int64_
   return mode == "edge" ? ClampedIndex(at, extent) : tensor::FloorMod(at, tensor::Expr(extent));
 }
 
+/// Numbers of elements that are added; those below 0 are cropped, and take no part in the padding.
+struct Borders {
+  int64_t low, high;
+};
+
+/// Of an element of what is padded, its place in the dimension of this extent.
+tensor::Expr PaddedPlace(const std::string& mode, const tensor::Expr& place, int64_t extent,
+                         Borders borders) {
+  const int64_t cropped = std::max<int64_t>(-borders.low, 0);
+  const int64_t kept = extent - cropped + std::min<int64_t>(borders.high, 0);
+  const tensor::Expr at = place - tensor::Expr(std::max<int64_t>(borders.low, 0));
+  const bool inside = borders.low <= 0 && borders.high <= 0;
+  return (inside ? at : PaddedIndex(mode, at, kept)) + tensor::Expr(cropped);
+}
+
+/// The same of a number.
+int64_t PaddedColumn(const std::string& mode, int64_t at, int64_t extent) {
+  if (mode == "edge") return std::clamp<int64_t>(at, 0, extent - 1);
+  if (mode == "wrap") return (at % extent + extent) % extent;
+  const int64_t below = std::abs(at);
+  return below < extent ? below : 2 * (extent - 1) - below;
+}
+
+/// Pads the last dimension alone: what is kept, between its borders. Columns of narrow borders are
+/// named one by one, so that a row is made of copies.
+tensor::Tensor PadLast(OperatorContext& context, const std::string& mode, const tensor::Tensor& x,
+                       Borders borders) {
+  constexpr int64_t kNarrow = 4;
+  if (borders.low == 0 && borders.high == 0) return x;
+  const int64_t cropped = std::max<int64_t>(-borders.low, 0);
+  const int64_t kept = x.shape().back() - cropped + std::min<int64_t>(borders.high, 0);
+  std::vector<tensor::Tensor> parts;
+  const auto add = [&](const char* name, int64_t columns,
+                       const std::function<tensor::Expr(const tensor::Expr&)>& index) {
+    std::vector<int64_t> shape = x.shape();
+    shape.back() = columns;
+    parts.push_back(context.builder().Map(name, shape, [&](Exprs place) {
+      place.back() = index(place.back()) + tensor::Expr(cropped);
+      return x.At(place);
+    }));
+  };
+  const auto add_border = [&](const char* name, int64_t from, int64_t to) {
+    const auto column = [&](int64_t at) {
+      return [&, at](const tensor::Expr&) { return tensor::Expr(PaddedColumn(mode, at, kept)); };
+    };
+    if (from >= to) return;
+    if (mode == "edge") return add(name, to - from, column(from));
+    if (to - from > kNarrow) {
+      return add(name, to - from, [&](const tensor::Expr& place) {
+        return PaddedIndex(mode, place + tensor::Expr(from), kept);
+      });
+    }
+    for (int64_t at = from; at < to; ++at) add(name, 1, column(at));
+  };
+  add_border("pad.low", -borders.low, 0);
+  if (kept > 0) add("pad.kept", kept, [](const tensor::Expr& place) { return place; });
+  add_border("pad.high", kept, kept + borders.high);
+  return Concatenate(context, parts, Rank(x) - 1);
+}
+
 void Pad(OperatorContext& context) {
   const tensor::Tensor x = context.Input(0);
   const std::string mode = context.String("mode", "constant");
@@ -218,17 +280,20 @@ void Pad(OperatorContext& context) {
   if (mode != "reflect" && mode != "edge" && mode != "wrap") {
     context.RefuseAttribute("mode", mode, "has to be constant, reflect, edge or wrap");
   }
+  if (rank == 0) return context.SetOutput(0, x);
+  // Rows of the last dimension are copied as they are between their borders, and then as a whole.
+  const bool is_empty = shape[rank - 1] == 0;
+  const tensor::Tensor rows =
+      is_empty ? x : PadLast(context, mode, x, {low[rank - 1], high[rank - 1]});
+  if (rows.shape() == shape) return context.SetOutput(0, rows);
   context.SetOutput(
       0, context.builder().Map("pad", shape, [&, &low = low, &high = high](const Exprs& place) {
         Exprs index;
-        for (size_t d = 0; d < rank; ++d) {  // what is cropped does not take part in the padding
-          const int64_t cropped = std::max<int64_t>(-low[d], 0);
-          const int64_t extent = x.shape()[d] - cropped + std::min<int64_t>(high[d], 0);
-          const tensor::Expr at = place[d] - tensor::Expr(std::max<int64_t>(low[d], 0));
-          const bool inside = low[d] <= 0 && high[d] <= 0;
-          index.push_back((inside ? at : PaddedIndex(mode, at, extent)) + tensor::Expr(cropped));
+        for (size_t d = 0; d + 1 < rank; ++d) {
+          index.push_back(PaddedPlace(mode, place[d], x.shape()[d], {low[d], high[d]}));
         }
-        return x.At(index);
+        index.push_back(place[rank - 1]);
+        return rows.At(index);
       }));
 }
 

@@ -229,16 +229,16 @@ Heads Rotate(OperatorContext& context, const Heads& x, const Rotation& rotation)
         rotation.interleaved ? tensor::FloorDiv(channel, 2) : tensor::FloorMod(channel, Expr(half));
     const Expr second = rotation.interleaved ? tensor::Equal(tensor::FloorMod(channel, 2), 1)
                                              : Expr(half) <= channel;
-    const Expr partner = rotation.interleaved
-                             ? tensor::Select(second, channel - Expr(1), channel + Expr(1))
-                             : tensor::Select(second, channel - Expr(half), channel + Expr(half));
+    const Expr distance = rotation.interleaved ? Expr(1) : Expr(half);
     Exprs row = rotation.row(s[0], position);
     row.push_back(pair);
     const DType type = x.data.dtype();
     const Expr cosine = tensor::Cast(type, rotation.cosines.At(row));
     const Expr sine = tensor::Cast(type, rotation.sines.At(row));
-    const Expr turned =
-        element(channel) * cosine + element(partner) * tensor::Select(second, sine, -sine);
+    // Of neighbouring channels both partners are neighbours, too: values are chosen, not indices.
+    const Expr partner = tensor::Select(second, element(channel - distance) * sine,
+                                        -(element(channel + distance) * sine));
+    const Expr turned = element(channel) * cosine + partner;
     if (rotated == x.size()) return turned;
     return tensor::Select(channel < Expr(rotated), turned, element(channel));
   });
