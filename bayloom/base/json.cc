@@ -54,6 +54,27 @@ Result<Json> ParseJson(std::string_view text) {
   }
 }
 
+Result<Json> ParsePythonJson(std::string_view text) {
+  constexpr std::string_view kWords[] = {"-Infinity", "Infinity", "NaN"};
+  std::string json;
+  json.reserve(text.size());
+  bool in_text = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const std::string_view rest = text.substr(i);
+    const auto* const word = std::ranges::find_if(
+        kWords, [&](std::string_view w) { return !in_text && rest.starts_with(w); });
+    if (word != std::end(kWords)) {
+      json += "null";
+      i += word->size() - 1;
+      continue;
+    }
+    if (text[i] == '"') in_text = !in_text;
+    json += text[i];
+    if (in_text && text[i] == '\\' && i + 1 < text.size()) json += text[++i];
+  }
+  return ParseJson(json);
+}
+
 Json ParseJsonOrDiscard(std::string_view text) {
   Result<Json> json = ParseJson(text);
   return json ? *std::move(json) : Json(Json::value_t::discarded);

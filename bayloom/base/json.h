@@ -19,7 +19,11 @@ bool IsNestedTooDeep(std::string_view json);
 /// too deep. Texts in it are valid UTF-8.
 Result<nlohmann::json> ParseJson(std::string_view text);
 
-/// The same where it does not matter why there is no value: a discarded value then.
+/// JSON as Python's json.dumps writes it: NaN, Infinity and -Infinity, which are no JSON, become
+/// null.
+Result<nlohmann::json> ParsePythonJson(std::string_view text);
+
+/// As ParseJson where it does not matter why there is no value: a discarded value then.
 nlohmann::json ParseJsonOrDiscard(std::string_view text);
 
 /// What an exception of the JSON library says, in one line and without the library's own numbers:

@@ -55,8 +55,9 @@ std::unique_ptr<space::Parameter> MakeOfType(const std::string& name,
     if (kind == "categorical") return space::MakeCategorical(name, Texts(values));
     if (kind == "permutation") {
       if (items.size() != 1) values.Fail("expected one number: [items]");
-      return space::MakePermutation(name, static_cast<int>(items[0].IntWithin(1, 1000)),
-                                    ReadMetric(field));
+      return space::MakePermutation(
+          name, static_cast<int>(items[0].IntWithin(1, space::kMaxPermutationItems)),
+          ReadMetric(field));
     }
     type.Fail(fmt::format("expected real, integer, ordinal, categorical or permutation, found '{}'",
                           base::InOneLine(kind)));

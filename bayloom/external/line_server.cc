@@ -3,6 +3,8 @@
 
 #include "bayloom/external/line_server.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -68,10 +70,18 @@ trial::Outcome ToldOutcome(Json told, const Scenario& scenario) {
   if (!has_value && !told.contains(scenario.objective) && !told.contains("feasible")) {
     Refuse("'tell' needs a 'value', or \"feasible\": false and a 'reason'");
   }
-  return *trial::ParseAnswerLine(told.dump(-1, ' ', true, Json::error_handler_t::replace),
-                                 {.field = has_value ? "value" : scenario.objective,
-                                  .pattern = "",
-                                  .further_fields = scenario.evaluator.answer.further_fields});
+  const std::string field = has_value ? "value" : scenario.objective;
+  // What can be told once only is checked before it is kept. Null is no value, as Python's NaN.
+  const bool is_failure = told.contains("feasible") && told["feasible"] == false;
+  if (const auto value = told.find(field);
+      !is_failure && value != told.end() && !value->is_number() && !value->is_null()) {
+    Refuse(fmt::format(
+        "'{}' is a number, not {}", field,
+        base::InOneLine(value->dump(-1, ' ', true, Json::error_handler_t::replace), 100)));
+  }
+  return *trial::ParseAnswerLine(
+      told.dump(-1, ' ', true, Json::error_handler_t::replace),
+      {.field = field, .pattern = "", .further_fields = scenario.evaluator.answer.further_fields});
 }
 
 }  // namespace

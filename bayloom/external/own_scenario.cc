@@ -185,6 +185,10 @@ void ReadOptimizer(const yaml::YamlValue& field, Scenario& scenario) {
 /// What all spaces of a scenario have.
 void ReadSpace(const yaml::YamlValue& top, SpaceReader& space) {
   for (const auto& [name, field] : top.At("parameters").Entries()) {
+    if (name == "work" || name == "here") {
+      field.Fail(
+          fmt::format("'{{{}}}' is a folder in commands; give the parameter another name", name));
+    }
     space.Add(ReadParameter(name, field), field);
     if (const auto condition = field.Find("active_if")) space.AddCondition(name, *condition);
   }

@@ -102,16 +102,18 @@ std::unique_ptr<space::Parameter> MakeOfKind(const std::string& name,
     const yaml::YamlValue size = field.At("size");
     const space::PermutationMetric metric = ReadMetric(field);
     return yaml::WithPlace(size, [&] {
-      return space::MakePermutation(name, static_cast<int>(size.IntWithin(1, 1000)), metric);
+      return space::MakePermutation(
+          name, static_cast<int>(size.IntWithin(1, space::kMaxPermutationItems)), metric);
     });
   }
   if (kind == "factorization") {
     field.AllowOnly({"type", "extent", "parts", "max_innermost", "default", "prior", "active_if"});
     const yaml::YamlValue extent = field.At("extent");
-    const int parts = static_cast<int>(field.At("parts").IntWithin(1, 1000));
+    const int parts = static_cast<int>(field.At("parts").IntWithin(1, space::kMaxElements));
     const std::optional<yaml::YamlValue> innermost = field.Find("max_innermost");
     return yaml::WithPlace(extent, [&] {
-      return space::MakeFactorization(name, extent.Int(), parts, innermost ? innermost->Int() : 0);
+      return space::MakeFactorization(name, extent.Int(), parts,
+                                      innermost ? innermost->IntWithin(1, int64_t{1} << 40) : 0);
     });
   }
   const std::string_view meant = base::Nearest(

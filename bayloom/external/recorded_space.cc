@@ -168,7 +168,7 @@ RecordedSpace RecordedSpace::Load(const std::string& path, const std::string& me
   };
   size_t number = 0;
   try {
-    const Result<Json> parsed = base::ParseJson(text);
+    const Result<Json> parsed = base::ParsePythonJson(text);
     if (!parsed) throw std::runtime_error(parsed.error().message);
     const Json& json = *parsed;
     if (IsKernelTunerCache(json)) {

@@ -3,10 +3,13 @@
 
 #include "bayloom/external/study.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "bayloom/base/one_line.h"
 #include "bayloom/space/configuration_json.h"
 
 namespace bayloom::external {
@@ -37,7 +40,18 @@ Study::Study(const Scenario& scenario, std::unique_ptr<optimizer::Optimizer> opt
       optimizer_(std::move(optimizer)),
       store_(store),
       stop_(scenario.stop, objectives_) {
-  if (scenario.default_configuration) first_.push_front(*scenario.default_configuration);
+  if (scenario.default_configuration) {
+    first_.push_front(*scenario.default_configuration);
+  } else if (const auto defaults = space_->Parse({})) {
+    notices_.push_back(fmt::format("the defaults are not tried: the constraints do not allow {}",
+                                   base::InOneLine(space_->ToString(*defaults), 300)));
+  }
+}
+
+std::vector<std::string> Study::TakeNotices() {
+  std::vector<std::string> taken = std::exchange(notices_, {});
+  for (std::string& notice : optimizer_->TakeNotices()) taken.push_back(std::move(notice));
+  return taken;
 }
 
 std::vector<space::Configuration> Study::Ask(int n) {

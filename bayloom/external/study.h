@@ -56,8 +56,8 @@ class Study {
   std::vector<space::Configuration> Ask(int n);
   /// Whether the last Ask gave fewer because no more were found with bounded effort.
   bool gave_up() const { return optimizer_->gave_up(); }
-  /// As Optimizer::TakeNotices.
-  std::vector<std::string> TakeNotices() { return optimizer_->TakeNotices(); }
+  /// As Optimizer::TakeNotices, and what is strange about the scenario.
+  std::vector<std::string> TakeNotices();
   /// Records, then learns. `elapsed` as in StudyTrial. A configuration that was told before is
   /// refused: false, and nothing changes. Throws what the store throws, and InputError where an
   /// objective has no value.
@@ -103,6 +103,7 @@ class Study {
   std::vector<Objective> objectives_;
   std::deque<space::Configuration> first_;  ///< to be asked for before the optimizer chooses
   std::string proposer_;                    ///< the optimizer's name
+  std::vector<std::string> notices_;        ///< not taken yet
   std::unique_ptr<optimizer::Optimizer> optimizer_;
   trial::TrialStore* store_;
   std::unordered_set<space::Configuration> asked_;

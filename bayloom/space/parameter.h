@@ -125,7 +125,8 @@ std::unique_ptr<Parameter> MakeOrdinal(std::string name, std::vector<double> val
 std::unique_ptr<Parameter> MakeOrdinal(std::string name, std::vector<std::string> values);
 /// Texts without order, each once.
 std::unique_ptr<Parameter> MakeCategorical(std::string name, std::vector<std::string> values);
-/// Orders of `count` items, at most 18 (6 under the naive metric).
+inline constexpr int kMaxPermutationItems = 18;  // 18! < 2^53
+/// Orders of `count` items, at most that many (6 under the naive metric).
 std::unique_ptr<Parameter> MakePermutation(std::string name, int count,
                                            PermutationMetric metric = PermutationMetric::kSpearman);
 /// Ordered splits of `extent` into `parts` factors, the last at most `max_innermost` (0: any

@@ -13,10 +13,9 @@
 namespace bayloom::space {
 namespace {
 
-constexpr int kMaxItems = 18;  // 18! < 2^53
 constexpr int kMaxNaiveItems = 6;
 
-using Items = std::array<int64_t, kMaxItems>;
+using Items = std::array<int64_t, kMaxPermutationItems>;
 
 /// Ranks are lexicographic: digit k in the factorial number system is the place of the k-th item
 /// among those not yet used.
@@ -142,17 +141,17 @@ class Permutation final : public Parameter {
 
   int count_;
   PermutationMetric metric_;
-  std::array<int64_t, kMaxItems + 1> factorials_;
+  std::array<int64_t, kMaxPermutationItems + 1> factorials_;
 };
 
 }  // namespace
 
 std::unique_ptr<Parameter> MakePermutation(std::string name, int count, PermutationMetric metric) {
-  const int most = metric == PermutationMetric::kNaive ? kMaxNaiveItems : kMaxItems;
+  const int most = metric == PermutationMetric::kNaive ? kMaxNaiveItems : kMaxPermutationItems;
   if (count < 1 || count > most) {
     throw InputError(fmt::format("parameter '{}': permutations{} are of 1 to {} items, not {}",
-                                 name, most < kMaxItems ? " under the naive metric" : "", most,
-                                 count));
+                                 name, most < kMaxPermutationItems ? " under the naive metric" : "",
+                                 most, count));
   }
   return std::make_unique<Permutation>(std::move(name), count, metric);
 }

@@ -63,6 +63,7 @@ class Real final : public Parameter {
 }  // namespace
 
 std::unique_ptr<Parameter> MakeReal(std::string name, double lowest, double highest, Scale scale) {
+  if (lowest == highest) return MakeOrdinal(std::move(name), std::vector<double>{lowest}, scale);
   if (!(lowest < highest && std::isfinite(highest - lowest))) {
     throw InputError(fmt::format("parameter '{}': real numbers from {} to {} are no range", name,
                                  lowest, highest));

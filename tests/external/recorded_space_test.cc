@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "bayloom/base/result.h"
@@ -14,6 +15,7 @@
 #include "bayloom/external/scenario.h"
 #include "bayloom/external/scenario_overrides.h"
 #include "bayloom/external/study_task.h"
+#include "tests/temporary_folder.h"
 
 namespace bayloom::external {
 namespace {
@@ -62,6 +64,16 @@ TEST(RecordedSpace, IsSearchedAtNoCost) {
   EXPECT_EQ(study.trials(), 4362);
   EXPECT_EQ(study.feasible_trials(), 4362 - 161);
   EXPECT_NEAR(study.best()->outcome.value, 1.021172, 1e-6);
+}
+
+TEST(RecordedSpace, WhatPythonWritesForNoNumberIsAFailure) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "cache.json") << R"({"tune_params_keys": ["x"], "cache": {
+        "1": {"x": 1, "time": NaN}, "2": {"x": 2, "time": -Infinity}, "3": {"x": 3, "time": Infinity},
+        "4": {"x": 4, "time": 1.5, "GFLOP/s": NaN, "note": "NaN \" Infinity"}}})";
+  const RecordedSpace space = RecordedSpace::Load(folder / "cache.json", "");
+  for (int x = 1; x <= 3; ++x) EXPECT_FALSE(space.OutcomeOf({{"x", x}}).ok()) << x;
+  EXPECT_EQ(space.OutcomeOf({{"x", 4}}).value, 1.5);
 }
 
 TEST(RecordedSpace, RefusesWhatIsNone) {

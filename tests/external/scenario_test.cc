@@ -96,6 +96,12 @@ TEST(Scenario, SaysWhereItIsWrong) {
       {"parameters: {x: {type: categorical, values: []}}", "f:1:45: parameters.x.values: "},
       {"parameters: {p: {type: permutation, size: 3, default: [0, 1, 1]}}",
        "f:1:55: parameters.p.default: "},
+      {"parameters: {p: {type: permutation, size: 19}}",
+       "f:1:43: parameters.p.size: expected a whole number from 1 to 18"},
+      {"parameters: {t: {type: factorization, extent: 12, parts: 2, max_innermost: 0}}",
+       "parameters.t.max_innermost: expected a whole number from 1"},
+      {"parameters: {work: {type: integer, range: [1, 4]}}", "give the parameter another name"},
+      {"parameters: {here: {type: integer, range: [1, 4]}}", "give the parameter another name"},
       {"parameters: {}", "f:1:13: parameters: expected at least one parameter"},
       {"minimize: y", "'parameters' is missing"},
       {"parameters: {x: {type: integer, range: [1, 4]}}\nminimize: a\nmaximize: [b, a]",
@@ -153,6 +159,16 @@ TEST(Scenario, SaysWhereItIsWrong) {
     } catch (const InputError& error) {
       EXPECT_THAT(error.what(), HasSubstr(message)) << text;
     }
+  }
+}
+
+TEST(Scenario, SaysAPlaceOnce) {
+  try {
+    (void)ParseScenario("parameters: {p: {type: permutation, size: many}}", "f");
+    ADD_FAILURE();
+  } catch (const InputError& error) {
+    const std::string message = error.what();
+    EXPECT_EQ(message.find("parameters.p.size"), message.rfind("parameters.p.size")) << message;
   }
 }
 

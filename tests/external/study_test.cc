@@ -3,6 +3,7 @@
 
 #include "bayloom/external/study.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -154,6 +155,15 @@ TEST(Study, HandsOutTheDefaultFirstAndEveryConfigurationOnce) {
     for (const space::Configuration& c : more) EXPECT_TRUE(asked.insert(c.coordinates).second);
   }
   EXPECT_EQ(static_cast<double>(asked.size()), scenario.space->CountFeasible());
+}
+
+TEST(Study, SaysThatDefaultsAreNotAllowed) {
+  const Scenario scenario = ParseScenario(
+      "parameters:\n  x: {type: integer, range: [0, 9], default: 3}\nconstraints: [x > 4]", "f");
+  Study study(scenario, OptimizerOf(scenario));
+  EXPECT_THAT(study.TakeNotices(),
+              testing::ElementsAre("the defaults are not tried: the constraints do not allow x=3"));
+  EXPECT_THAT(study.TakeNotices(), testing::IsEmpty());
 }
 
 TEST(Study, IsToldInAnyOrderAndRefusesWhatItWasTold) {
@@ -354,6 +364,12 @@ TEST(LineServer, AsksAndTells) {
   EXPECT_EQ(failed["trials"], 3);
   EXPECT_EQ(failed["best"]["configuration"], (nlohmann::json{{"x", 5}, {"y", 1}}));
   EXPECT_EQ(study.feasible_trials(), 2);
+  for (const char* value : {"true", "[1]", R"("3")", "{}"}) {
+    const nlohmann::json refused =
+        answer(fmt::format(R"({{"tell": {{"x": 0, "y": 9}}, "value": {}}})", value));
+    EXPECT_THAT(refused.value("error", ""), testing::HasSubstr("'value' is a number, not"))
+        << value;
+  }
   // One trial is left in the budget.
   EXPECT_EQ(answer(R"({"ask": 5})")["configurations"].size(), 1u);
   EXPECT_EQ(answer(R"({"tell": {"x": 0, "y": 9}, "value": null})")["trials"], 4);

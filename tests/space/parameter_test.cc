@@ -246,7 +246,8 @@ TEST(Parameter, DefaultsAreOfTheDomain) {
 }
 
 TEST(Parameter, DomainsWithoutSenseAreRefused) {
-  EXPECT_THROW(MakeReal("x", 1, 1), InputError);
+  EXPECT_THROW(MakeReal("x", 2, 1), InputError);
+  EXPECT_EQ(MakeReal("x", 2.5, 2.5)->Cardinality(), 1);
   EXPECT_THROW(MakeReal("x", 0, 1, Scale::kLog), InputError);
   EXPECT_THROW(MakeReal("x", NAN, 1), InputError);
   EXPECT_THROW(MakeInteger("x", 2, 1), InputError);

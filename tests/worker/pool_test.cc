@@ -32,6 +32,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 /// Proposes 1, 2, 3, ...
 class CountingTask final : public run::RunTask<int> {
@@ -241,13 +242,15 @@ TEST_F(WorkerPoolTest, LeavesOutWhatIsNotAlikeOrNoWorker) {
 }
 
 TEST_F(WorkerPoolTest, SaysWhyThereIsNone) {
-  PoolOptions options = Options({"echo 'Permission denied' >&2; exit 255"});
+  // With the ends of lines that ssh writes.
+  PoolOptions options = Options({"printf 'Permission denied\\015\\n' >&2; exit 255"});
   options.max_failures = 2;
   try {
     const WorkerPool pool(options);
     FAIL();
   } catch (const InputError& error) {
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("Permission denied"), HasSubstr("exit code 255")));
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("Permission denied"), HasSubstr("exit code 255"),
+                                    Not(HasSubstr("\\r"))));
   }
 }
 

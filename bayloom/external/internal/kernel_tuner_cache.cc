@@ -73,7 +73,7 @@ std::string ClosedKernelTunerCache(std::string text) {
 }
 
 std::string KernelTunerCacheHeader(const std::string& text, const std::string& path) {
-  Result<nlohmann::json> file = base::ParseJson(ClosedKernelTunerCache(text));
+  Result<nlohmann::json> file = base::ParsePythonJson(ClosedKernelTunerCache(text));
   if (!file) throw InputError(fmt::format("cannot use '{}': {}", path, file.error().message));
   file->erase("cache");
   return file->dump();

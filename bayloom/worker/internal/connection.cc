@@ -86,7 +86,8 @@ std::string Connection::Explain() {
   if (unread_.size() > kMaxMessageBytes) return "it wrote a line of more than 64 MiB";
   const std::optional<base::ExitStatus> status = child_.Wait(kEndSeconds);
   ReadComplaint();
-  while (!complaint_.empty() && complaint_.back() == '\n') complaint_.pop_back();
+  // ssh ends its lines as a terminal in raw mode needs it: "\r\n".
+  complaint_.erase(complaint_.find_last_not_of("\r\n") + 1);
   const std::string last = complaint_.substr(complaint_.rfind('\n') + 1);
   const std::string how = status ? status->Describe() : "it closed its output";
   return last.empty() ? how : fmt::format("{}: {}", how, base::InOneLine(last, kShownComplaint));
