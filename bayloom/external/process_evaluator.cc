@@ -12,8 +12,10 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <utility>
+#include <vector>
 
 #include "bayloom/base/clock.h"
+#include "bayloom/base/json.h"
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/out_of_memory.h"
 #include "bayloom/base/system_error.h"
@@ -47,14 +49,16 @@ class ProcessEvaluator {
     timeout_ = limit_->Seconds();
     timeout_text_ = limit_->IsOverBest() ? OverBestText(options_.timeout_over_best) : "";
     std::optional<trial::Outcome> outcome =
-        Exchange(space::ToJson(*space_, configuration).dump() + "\n", begun + timeout_, stop);
+        Exchange(space::ToJson(*space_, configuration), begun + timeout_, stop);
     if (outcome) outcome->Set("measure_seconds", base::MonotonicSeconds() - begun);
     return outcome;
   }
 
  private:
-  std::optional<trial::Outcome> Exchange(std::string_view request, double deadline,
+  std::optional<trial::Outcome> Exchange(const nlohmann::json& question, double deadline,
                                          const std::stop_token& stop) {
+    const std::string text = question.dump() + "\n";
+    std::string_view request = text;
     // A process that answered in full and ended is no fault of this configuration.
     if (child_ && child_->Wait(0)) child_.reset();
     if (!child_) {
@@ -62,6 +66,7 @@ class ProcessEvaluator {
         return trial::Outcome::Infeasible(trial::Verdict::kCrash, started.error().message);
       }
     }
+    asked_.push_back(question);
     unread_.clear();
     // The process may write more after an answer, and does so before it reads the next line: the
     // rest of the request follows once its first character is read, and what was written by then is
@@ -76,6 +81,10 @@ class ProcessEvaluator {
       if (const size_t end = unread_.find('\n');
           end != std::string::npos && request.empty() && held_back == 0) {
         const std::string line = unread_.substr(0, end);
+        if (AnswersEarlier(line, question)) {
+          unread_.erase(0, end + 1);
+          continue;
+        }
         if (const auto outcome = trial::ParseAnswerLine(line, options_.answer)) return outcome;
         // The next line might be the answer to this request: start a new process.
         return GiveUp(
@@ -112,6 +121,14 @@ class ProcessEvaluator {
     }
   }
 
+  /// Whether an answer repeats, under "configuration", what was asked for before this question.
+  bool AnswersEarlier(std::string_view line, const nlohmann::json& question) const {
+    const nlohmann::json answer = base::ParseJsonOrDiscard(line);
+    const auto repeated = answer.find("configuration");
+    return repeated != answer.end() && *repeated != question &&
+           std::ranges::find(asked_, *repeated) != asked_.end();
+  }
+
   Status Start() {
     const base::Command command = filler_.Fill();
     base::SubprocessOptions options;
@@ -127,6 +144,7 @@ class ProcessEvaluator {
     Result<base::Subprocess> started = base::Subprocess::Start(options);
     if (!started) return started.error();
     child_.emplace(*std::move(started));
+    asked_.clear();
     for (const int end : {child_->input(), child_->output()}) fcntl(end, F_SETFL, O_NONBLOCK);
     return Ok();
   }
@@ -190,6 +208,7 @@ class ProcessEvaluator {
   CommandBuilder filler_;
   std::optional<base::Subprocess> child_;
   std::optional<base::OutOfMemoryWatch> memory_;  ///< of the child
+  std::vector<nlohmann::json> asked_;             ///< of the child
   std::string unread_;
 };
 

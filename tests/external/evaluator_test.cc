@@ -167,6 +167,30 @@ TEST(ProcessEvaluator, WhatComesAfterAnAnswerIsNoAnswerToTheNextQuestion) {
   }
 }
 
+TEST(ProcessEvaluator, AnAnswerMayRepeatItsQuestion) {
+  // A late answer, written after the next question was read, says what it answers.
+  const Scenario scenario = ParseScenario(std::string(kParameters) + R"(evaluator:
+  process:
+    - python3
+    - -uc
+    - |
+      import json, sys
+      before = None
+      for line in sys.stdin:
+          asked = json.loads(line)
+          if before: print(json.dumps(dict(seconds=100, configuration=before)))
+          print(json.dumps(dict(seconds=asked["n"], configuration=asked))); before = asked
+  timeout: 60
+)",
+                                          "f");
+  const auto evaluator = Make(scenario);
+  for (const double n : {3.0, 1.0, 4.0, 2.0}) {
+    space::Configuration configuration = *scenario.default_configuration;
+    configuration.coordinates[0] = n;
+    EXPECT_EQ(trial::EvaluateOne(*evaluator, configuration).value, n);
+  }
+}
+
 TEST(ProcessEvaluator, GivesUpAProcessThatHangs) {
   const Scenario scenario =
       ParseScenario(std::string(kParameters) + "evaluator: {process: sleep 60, timeout: 0.2}", "f");
