@@ -22,6 +22,7 @@
 
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/spelling.h"
 #include "bayloom/base/stop_flag.h"
 #include "bayloom/base/system_error.h"
 #include "bayloom/base/version.h"
@@ -101,12 +102,34 @@ std::string SubjectOf(const CLI::App& app) {
   return command.get_name();
 }
 
+/// What is wrong with an option that the command does not have; empty where there is none.
+std::string UnknownOption(const CLI::App& app) {
+  const CLI::App& command = RecognizedCommand(app);
+  const std::vector<std::string> rest = command.remaining();
+  const auto unknown =
+      std::ranges::find_if(rest, [](const std::string& word) { return word.starts_with("--"); });
+  if (unknown == rest.end() || *unknown == "--") return "";
+  const std::string name = unknown->substr(2, unknown->find('=') - 2);
+  std::vector<std::string_view> known;
+  for (const CLI::Option* option : command.get_options()) {
+    known.insert(known.end(), option->get_lnames().begin(), option->get_lnames().end());
+  }
+  const std::string_view meant = base::Nearest(name, known);
+  return fmt::format("there is no option '--{}'{}", base::InOneLine(name),
+                     meant.empty() ? "" : fmt::format("; is --{} meant?", meant));
+}
+
+std::string ProblemIn(const CLI::ParseError& error, const CLI::App& app) {
+  if (const std::string unknown = UnknownSubcommand(app); !unknown.empty()) {
+    return fmt::format("there is no subcommand '{}'", base::InOneLine(unknown));
+  }
+  const std::string unknown = UnknownOption(app);
+  return unknown.empty() ? error.what() : unknown;
+}
+
 /// What is wrong with the command line, and where it is explained.
 std::string Explain(const CLI::ParseError& error, const CLI::App& app) {
-  const std::string unknown = UnknownSubcommand(app);
-  const std::string problem =
-      unknown.empty() ? error.what()
-                      : fmt::format("there is no subcommand '{}'", base::InOneLine(unknown));
+  const std::string problem = ProblemIn(error, app);
   return base::MessageInOneLine(problem) + "; see '" + HelpOf(app) + "'";
 }
 

@@ -37,6 +37,14 @@ TEST(CommandLine, TellsItsVersionAndExplainsSubcommands) {
   EXPECT_THAT(nothing.out, testing::HasSubstr("bayloom tune resnet18.onnx"));
 }
 
+TEST(CommandLine, NamesTheOptionThatWasMeant) {
+  const Answer slip = RunBayloom({"tune", "--op", "matmul:8,8,8", "--trails", "5"});
+  EXPECT_EQ(slip.exit_code, 2);
+  EXPECT_THAT(slip.error, testing::HasSubstr("no option '--trails'; is --trials meant?"));
+  EXPECT_THAT(RunBayloom({"search", "--bugdet=3"}).error,
+              testing::HasSubstr("no option '--bugdet'"));
+}
+
 TEST(CommandLine, AnswersBadInputInOneLineWithCodeTwo) {
   for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
            {"weave"},
