@@ -64,6 +64,15 @@ Json State(const Study& study) {
   return state;
 }
 
+/// What can be told once only is checked before it is kept. Null is no value, as Python's NaN.
+void RefuseNoNumber(const Json& told, const std::string& field) {
+  const auto value = told.find(field);
+  if (value == told.end() || value->is_number() || value->is_null()) return;
+  Refuse(fmt::format(
+      "'{}' is a number, not {}", field,
+      base::InOneLine(value->dump(-1, ' ', true, Json::error_handler_t::replace), 100)));
+}
+
 trial::Outcome ToldOutcome(Json told, const Scenario& scenario) {
   told.erase("tell");
   const bool has_value = told.contains("value");
@@ -71,17 +80,14 @@ trial::Outcome ToldOutcome(Json told, const Scenario& scenario) {
     Refuse("'tell' needs a 'value', or \"feasible\": false and a 'reason'");
   }
   const std::string field = has_value ? "value" : scenario.objective;
-  // What can be told once only is checked before it is kept. Null is no value, as Python's NaN.
+  const std::vector<std::string>& further = scenario.evaluator.answer.further_fields;
   const bool is_failure = told.contains("feasible") && told["feasible"] == false;
-  if (const auto value = told.find(field);
-      !is_failure && value != told.end() && !value->is_number() && !value->is_null()) {
-    Refuse(fmt::format(
-        "'{}' is a number, not {}", field,
-        base::InOneLine(value->dump(-1, ' ', true, Json::error_handler_t::replace), 100)));
+  if (!is_failure) {
+    RefuseNoNumber(told, field);
+    for (const std::string& name : further) RefuseNoNumber(told, name);
   }
-  return *trial::ParseAnswerLine(
-      told.dump(-1, ' ', true, Json::error_handler_t::replace),
-      {.field = field, .pattern = "", .further_fields = scenario.evaluator.answer.further_fields});
+  return *trial::ParseAnswerLine(told.dump(-1, ' ', true, Json::error_handler_t::replace),
+                                 {.field = field, .pattern = "", .further_fields = further});
 }
 
 }  // namespace

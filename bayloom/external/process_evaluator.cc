@@ -12,6 +12,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <utility>
+#include <vector>
 
 #include "bayloom/base/clock.h"
 #include "bayloom/base/json.h"
@@ -57,6 +58,8 @@ class ProcessEvaluator {
  private:
   std::optional<trial::Outcome> Exchange(const nlohmann::json& question, double deadline,
                                          const std::stop_token& stop) {
+    const std::string text = question.dump() + "\n";
+    std::string_view request = text;
     // A process that answered in full and ended is no fault of this configuration.
     if (child_ && child_->Wait(0)) child_.reset();
     if (!child_) {
@@ -64,9 +67,8 @@ class ProcessEvaluator {
         return trial::Outcome::Infeasible(trial::Verdict::kCrash, started.error().message);
       }
     }
+    asked_.push_back(question);
     unread_.clear();
-    const std::string text = question.dump() + "\n";
-    std::string_view request = text;
     // The process may write more after an answer, and does so before it reads the next line: the
     // rest of the request follows once its first character is read, and what was written by then is
     // no answer to it.
@@ -80,7 +82,7 @@ class ProcessEvaluator {
       if (const size_t end = unread_.find('\n');
           end != std::string::npos && request.empty() && held_back == 0) {
         const std::string line = unread_.substr(0, end);
-        if (AnswersAnother(line, question)) {
+        if (AnswersEarlier(line, question)) {
           unread_.erase(0, end + 1);
           TellOfLateLine(line);
           continue;
@@ -122,6 +124,14 @@ class ProcessEvaluator {
     }
   }
 
+  /// Whether an answer repeats, under "configuration", what was asked for before this question.
+  bool AnswersEarlier(std::string_view line, const nlohmann::json& question) const {
+    const nlohmann::json answer = base::ParseJsonOrDiscard(line);
+    const auto repeated = answer.find("configuration");
+    return repeated != answer.end() && *repeated != question &&
+           std::ranges::find(asked_, *repeated) != asked_.end();
+  }
+
   Status Start() {
     const base::Command command = filler_.Fill();
     base::SubprocessOptions options;
@@ -138,16 +148,9 @@ class ProcessEvaluator {
     if (!started) return started.error();
     child_.emplace(*std::move(started));
     answered_ = false;
+    asked_.clear();
     for (const int end : {child_->input(), child_->output()}) fcntl(end, F_SETFL, O_NONBLOCK);
     return Ok();
-  }
-
-  /// An answer may repeat what it answers under "configuration".
-  static bool AnswersAnother(const std::string& line, const nlohmann::json& question) {
-    const nlohmann::json answer = base::ParseJsonOrDiscard(line);
-    if (!answer.is_object()) return false;
-    const auto repeated = answer.find("configuration");
-    return repeated != answer.end() && repeated->is_object() && *repeated != question;
   }
 
   /// Once; not of what the process wrote before its first answer, such as a greeting.
@@ -220,6 +223,7 @@ class ProcessEvaluator {
   CommandBuilder filler_;
   std::optional<base::Subprocess> child_;
   std::optional<base::OutOfMemoryWatch> memory_;  ///< of the child
+  std::vector<nlohmann::json> asked_;             ///< of the child
   std::string unread_;
   bool answered_ = false;  ///< a question, since it was started
   bool told_of_late_line_ = false;

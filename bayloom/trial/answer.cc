@@ -181,7 +181,9 @@ Outcome ParseAnswer(std::string_view output, const AnswerFormat& format) {
   const std::string_view last = LastLine(whole);
   if (const auto outcome = ParseAnswerLine(last, format)) return *outcome;
   return Refused(
-      fmt::format("expected a number or a JSON object, found '{}'", base::InOneLine(last)));
+      fmt::format("expected a number or a JSON object, found '{}'; 'answer: {{pattern: ...}}' "
+                  "finds a number in other text",
+                  base::InOneLine(last)));
 }
 
 }  // namespace bayloom::trial

@@ -386,6 +386,16 @@ TEST(LineServer, AsksAndTells) {
   EXPECT_EQ(store.trials.size(), 4u);
 }
 
+TEST(LineServer, RefusesWhatIsNoNumberInAnyObjective) {
+  const Scenario scenario = SmallScenario("minimize: [seconds, joules]\n");
+  Study study(scenario, OptimizerOf(scenario));
+  LineServer server(scenario, study);
+  EXPECT_THAT(server.Answer(R"({"tell": {"x": 5, "y": 1}, "seconds": 1, "joules": "2"})"),
+              testing::HasSubstr("'joules' is a number, not"));
+  EXPECT_THAT(server.Answer(R"({"tell": {"x": 5, "y": 1}, "seconds": 1, "joules": 2})"),
+              testing::Not(testing::HasSubstr("error")));
+}
+
 TEST(LineServer, RefusesWhatIsNestedTooDeep) {
   const Scenario scenario = SmallScenario("minimize: seconds\n");
   trial::ListStore store;

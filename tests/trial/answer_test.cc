@@ -48,7 +48,7 @@ TEST(Answer, AnythingElseIsInfeasibleAndSaysWhy) {
       {"-inf", "inf"},
       {"1e999", "1e999"},
       {"fast", "found 'fast'"},
-      {"2.5 ms", "found '2.5 ms'"},
+      {"2.5 ms", "found '2.5 ms'; 'answer: {pattern: ...}' finds a number in other text"},
       {"{\"value\": NaN}", "expected a number or a JSON object"},
       {"{\"value\": null}", "'value' is null"},
       {"{\"value\": \"2.5\"}", "'value' is \"2.5\""},
