@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A worker that answers each request with the next line of the input, whatever it was asked. What
+// A worker that answers each request, of any kind, with the next line of the input. What
 // the pool takes from it is kept in a database, which must be one that can be read afterwards.
 
 #include <nlohmann/json.hpp>
@@ -32,9 +32,10 @@ target::MachineModel SampleMachine() {
 
 worker::PoolOptions Options(const std::string& path) {
   worker::PoolOptions options;
-  options.commands = {"while IFS= read -r line <&3; do printf '%s\\n' \"$line\"; read -r a || exit; "
-                      "done 3<" +
-                      path};
+  options.commands = {
+      "while IFS= read -r line <&3; do printf '%s\\n' \"$line\"; read -r a || exit; "
+      "done 3<" +
+      path};
   options.silence_seconds = options.start_seconds = options.preparation_seconds = 0.1;
   options.max_failures = 1;
   options.check_machine = [](const Json& json) -> Status {
@@ -42,7 +43,8 @@ worker::PoolOptions Options(const std::string& path) {
     return target ? Ok() : Status(target.error());
   };
   options.on_notice = [](const std::string& line) {
-    if (base::InOneLine(line, line.size()) != line) throw std::logic_error("a notice is no line: " + line);
+    if (base::InOneLine(line, line.size()) != line)
+      throw std::logic_error("a notice is no line: " + line);
   };
   return options;
 }
@@ -122,9 +124,25 @@ void Read(const std::string& input) {
 
 /// A value somewhere in one of the lines becomes another.
 std::optional<std::string> MutateStructure(const std::string& input, base::RandomStream& random) {
-  static const Json kValues[] = {nullptr, true, -1, 0, 5e-324, 1e308, -1e308, INT64_MAX, UINT64_MAX,
-                                 INT64_MIN, 0.5, 65536, "", "x", "\x1b[31m\n", Json::object(),
-                                 Json::array(), std::string(100'000, 'x'), Json::array({1, 2})};
+  static const Json kValues[] = {nullptr,
+                                 true,
+                                 -1,
+                                 0,
+                                 5e-324,
+                                 1e308,
+                                 -1e308,
+                                 INT64_MAX,
+                                 UINT64_MAX,
+                                 INT64_MIN,
+                                 0.5,
+                                 65536,
+                                 "",
+                                 "x",
+                                 "\x1b[31m\n",
+                                 Json::object(),
+                                 Json::array(),
+                                 std::string(100'000, 'x'),
+                                 Json::array({1, 2})};
   std::vector<std::string> lines;
   std::istringstream in(input);
   for (std::string line; std::getline(in, line);) lines.push_back(line);
