@@ -8,6 +8,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "bayloom/base/one_line.h"
 #include "bayloom/space/parameter.h"
 
 namespace bayloom::space {
@@ -39,8 +40,8 @@ class Permutation final : public Parameter {
   Result<double> CoordinateOf(const Value& value) const override {
     const auto* items = std::get_if<std::vector<int64_t>>(&value);
     if (items != nullptr && IsOrder(*items)) return RankOf(*items);
-    return Error{
-        fmt::format("{} is not an order of the numbers 0 to {}", ToString(value), count_ - 1)};
+    return Error{fmt::format("{} is not an order of the numbers 0 to {}",
+                             base::InOneLine(ToString(value)), count_ - 1)};
   }
 
   double NumberAt(double coordinate) const override { return coordinate; }

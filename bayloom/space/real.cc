@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bayloom/base/one_line.h"
 #include "bayloom/space/internal/number_scale.h"
 #include "bayloom/space/parameter.h"
 
@@ -30,8 +31,8 @@ class Real final : public Parameter {
     if (const auto* real = std::get_if<double>(&value)) number = *real;
     if (const auto* whole = std::get_if<int64_t>(&value)) number = static_cast<double>(*whole);
     if (number >= lowest_ && number <= highest_) return number;
-    return Error{
-        fmt::format("{} is not a number from {} to {}", ToString(value), lowest_, highest_)};
+    return Error{fmt::format("{} is not a number from {} to {}", base::InOneLine(ToString(value)),
+                             lowest_, highest_)};
   }
 
   double NumberAt(double coordinate) const override { return coordinate; }

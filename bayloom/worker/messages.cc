@@ -3,6 +3,8 @@
 
 #include "bayloom/worker/messages.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -18,8 +20,9 @@ using Json = nlohmann::json;
 
 constexpr const char* kHelloName = "bayloom-worker";
 constexpr int kMaxSlots = 1 << 16;
-constexpr size_t kMaxReasonBytes = 2000;
-constexpr size_t kMaxValues = 64;  ///< that an outcome has beside its own
+constexpr size_t kMaxReasonBytes = 2000;  ///< of an outcome
+constexpr size_t kMaxSaidBytes = 400;     ///< of what is a part of a line for a person
+constexpr size_t kMaxValues = 64;         ///< that an outcome has beside its own
 
 std::string InLine(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -117,7 +120,16 @@ class Reader {
     if (place == json_.end() || !place->is_string()) {
       return Error{"'" + std::string(name) + "' is a text"};
     }
-    return base::InOneLine(place->get<std::string>(), kMaxReasonBytes);
+    return base::InOneLine(place->get<std::string>(), kMaxSaidBytes);
+  }
+  /// What is compared, and so not cut.
+  Result<std::string> Name(const char* name) const {
+    const auto place = json_.find(name);
+    if (place == json_.end() || !place->is_string() ||
+        place->get_ref<const std::string&>().size() > base::kMaxNameBytes) {
+      return Error{fmt::format("'{}' is a text of at most {} bytes", name, base::kMaxNameBytes)};
+    }
+    return base::InOneLine(place->get<std::string>(), kMaxSaidBytes);
   }
   /// Absent: empty.
   Result<std::string> Note() const { return Has("note") ? Text("note") : std::string(); }
@@ -142,10 +154,10 @@ Result<Report> ReadHello(Reader& reader) {
   const auto protocol = reader.Number("protocol", 1, 1 << 20);
   if (!protocol) return protocol.error();
   report.protocol = static_cast<int>(*protocol);
-  Result<std::string> version = reader.Text("version");
+  Result<std::string> version = reader.Name("version");
   if (!version) return version.error();
   report.version = *std::move(version);
-  Result<std::string> identity = reader.Text("identity");
+  Result<std::string> identity = reader.Name("identity");
   if (!identity) return identity.error();
   report.identity = *std::move(identity);
   const Result<bool> compiles = reader.Flag("compiles", true);

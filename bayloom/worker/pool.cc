@@ -263,7 +263,7 @@ class WorkerPool::Impl {
         Finish(worker, report.lease, std::nullopt, report.text);
         break;
       case Report::Kind::kMachine:
-        if (!worker.measures) break;  // nobody asked
+        if (!worker.measures) break;  // it was not asked for
         if (const Status checked = CheckMachine(report.body); !checked) {
           return LeaveOut(worker, "it has measured what is no machine: " + checked.error().message);
         }

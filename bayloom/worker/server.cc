@@ -147,7 +147,6 @@ class Server {
     const std::function<bool()> stop = [this] { return queue_.interrupts(); };
     while (true) {
       while (std::optional<Result<Request>> next = queue_.Next(/*waits=*/leases_.empty())) {
-        if (queue_.is_over()) break;
         if (*next) {
           Answer(**next);
         } else {
@@ -215,6 +214,7 @@ class Server {
       case Request::Kind::kCancel:
         return CancelAll();
       case Request::Kind::kMachine: {
+        if (queue_.is_over()) return;
         Result<nlohmann::json> machine =
             options_.measure_machine([this] { return queue_.is_over(); });
         if (!machine) return Refuse(machine.error().message);

@@ -26,8 +26,9 @@ struct ServerOptions {
 };
 
 /// Serves a tuner: reads requests from a descriptor and writes reports to another until the first
-/// is at its end or the second is closed. Then what runs is ended, within a second, and what waits
-/// is not begun. A line that is no request is answered by an error and changes nothing.
+/// is at its end or the second is closed. Then what runs is ended, within a second, and no
+/// measurement of the machine is begun. A line that is no request is answered by an error and
+/// changes nothing.
 ///
 /// Throws SystemError where the machine fails.
 void Serve(int input, int output, const ServerOptions& options);

@@ -78,8 +78,15 @@ class ProgramTest(unittest.TestCase):
         self.assertEqual(board.wait(30), 143)
         board.stdout.close()
 
-    def test_a_missing_database_is_bad_input(self):
-        done = self.run_program("board", self.database + "x", code=2)
+    def test_a_missing_database_is_waited_for_and_what_is_none_is_bad_input(self):
+        board = subprocess.Popen([PROGRAM, "board", self.database + "x", "--port", "0"], text=True,
+                                 stdout=subprocess.PIPE)
+        self.assertIn("is not there yet and is waited for, at http://127.0.0.1:",
+                      board.stdout.readline())
+        board.send_signal(signal.SIGINT)
+        self.assertEqual(board.wait(30), 130)
+        board.stdout.close()
+        done = self.run_program("board", __file__, "--port", "0", code=2)
         self.assertEqual(done.stderr.count("\n"), 1)
 
 

@@ -85,6 +85,26 @@ TEST(WorkerMessages, NotesGoWithWhatIsSaidAnyway) {
   EXPECT_FALSE(ReadReport(R"({"lease": 1, "lost": "so", "note": 3})"));
 }
 
+/// What is a part of a line for a person is short; what is compared is not cut, but refused.
+TEST(WorkerMessages, TextsHaveALength) {
+  const std::string text(3000, 'x');
+  for (const char* member : {"error", "lost", "note"}) {
+    const Result<Report> read =
+        ReadReport(nlohmann::json{{"lease", 1}, {"lost", "x"}, {member, text}}.dump());
+    ASSERT_TRUE(read) << member;
+    EXPECT_LE(read->text.size() + read->note.size(), 404u) << member;
+  }
+  for (const char* member : {"version", "identity"}) {
+    nlohmann::json hello = {
+        {"hello", "bayloom-worker"}, {"protocol", 1}, {"version", "1"}, {"identity", "board"}};
+    EXPECT_TRUE(ReadReport(hello.dump()));
+    hello[member] = text;
+    const Result<Report> read = ReadReport(hello.dump());
+    ASSERT_FALSE(read);
+    EXPECT_EQ(read.error().message, "'" + std::string(member) + "' is a text of at most 200 bytes");
+  }
+}
+
 TEST(WorkerMessages, RefusesWhatIsNone) {
   for (const char* line :
        {"", "7", "[]", "{", "{}", "{\"lease\": 1}", "{\"subject\": 0, \"definition\": {}}",

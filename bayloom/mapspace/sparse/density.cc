@@ -10,6 +10,7 @@
 #include <cmath>
 #include <optional>
 
+#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
 
 namespace bayloom::mapspace {
@@ -99,7 +100,7 @@ Density MakeDensity(std::string_view distribution, double fraction) {
   throw InputError(
       fmt::format("there is no distribution '{}'; there are fixed-structured, hypergeometric, "
                   "banded, real-data and n:m",
-                  name));
+                  base::InOneLine(name)));
 }
 
 Density BandedDensity(int64_t width) {

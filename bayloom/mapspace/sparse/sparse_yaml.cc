@@ -12,6 +12,7 @@
 #include <optional>
 #include <utility>
 
+#include "bayloom/base/one_line.h"
 #include "bayloom/mapspace/sparse/nonzeros.h"
 
 namespace bayloom::mapspace {
@@ -37,7 +38,8 @@ RankFormat ReadFormat(const yaml::YamlValue& value) {
   for (const auto& [known, format] : kFormats) {
     if (name == known) return format;
   }
-  value.Fail("there is no rank format '" + value.Text() + "'; there are UB, B, RLE, CP and UOP");
+  value.Fail("there is no rank format '" + base::InOneLine(value.Text()) +
+             "'; there are UB, B, RLE, CP and UOP");
 }
 
 std::vector<yaml::YamlValue> Limited(const yaml::YamlValue& list, int limit) {

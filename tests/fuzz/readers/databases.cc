@@ -6,15 +6,19 @@
 #include <sqlite3.h>
 
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <span>
 #include <sstream>
+#include <stdexcept>
 
 #include "bayloom/record/json_lines.h"
 #include "bayloom/record/program_pool.h"
+#include "bayloom/record/sample_store.h"
 #include "tests/fuzz/reader.h"
+#include "tests/record/random_records.h"
 #include "tests/record/sample.h"
 
 namespace bayloom::fuzz {
@@ -47,6 +51,10 @@ constexpr std::array<const char*, 9> kRuns = {
 constexpr std::array<const char*, 10> kTrials = {"ordinal", "task",    "target", "candidate",
                                                  "key",     "verdict", "value",  "reason",
                                                  "details", "elapsed"};
+constexpr std::array<const char*, 9> kRepeats = {"after", "task",    "target", "trial_run", "trial",
+                                                 "round", "verdict", "value",  "details"};
+constexpr std::array<const char*, 3> kSamples = {"given", "measurements", "features"};
+constexpr std::array<const char*, 3> kModels = {"given", "trials", "bytes"};
 constexpr std::array<const char*, 2> kGroups = {"name", "weight"};
 constexpr std::array<const char*, 4> kChunks = {"first", "count", "programs", "features"};
 
@@ -55,12 +63,14 @@ struct Table {
   std::span<const char* const> columns;
 };
 const Table kTables[] = {{"targets", kTargets}, {"tasks", kTasks},        {"runs", kRuns},
-                         {"trials", kTrials},   {"pool_groups", kGroups}, {"pool_chunks", kChunks}};
+                         {"trials", kTrials},   {"repeats", kRepeats},    {"samples", kSamples},
+                         {"models", kModels},   {"pool_groups", kGroups}, {"pool_chunks", kChunks}};
 
 constexpr const char* kValues[] = {"NULL",
                                    "-1",
                                    "0",
                                    "1e999",
+                                   "5e-324",
                                    "9223372036854775807",
                                    "'x'",
                                    "''",
@@ -95,6 +105,14 @@ std::vector<record::PoolProgram> Programs() {
   return {program};
 }
 
+/// What models learn from: values are finite, and times of programs.
+void CheckValue(const trial::Outcome& outcome, record::TargetId target) {
+  if (!outcome.ok()) return;
+  if (!std::isfinite(outcome.value) || (target != 0 && !trial::IsTime(outcome.value))) {
+    throw std::logic_error("a value that cannot be was read");
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> Seeds() {
@@ -108,6 +126,15 @@ std::vector<std::string> Seeds() {
     store.AddTrial(record::MakeConfiguration(search, 0, 0.1));
     store.SaveState(context.run, R"({"slots":[[1,2,0]]})",
                     std::vector<record::Metric>{{context.task, 0, "rmse", 0.1}});
+    store.AddRepeats(std::vector<record::Repeat>{record::MakeRepeat(context, 0, 0, 0.125),
+                                                 record::MakeRepeat(context, 1, 0, 0.25)});
+    base::RandomStream random(1);
+    record::SampleStore samples(path);
+    samples.Update(context.task, context.target, [&](record::TaskSamples& kept) {
+      kept.samples = record::RandomSamples(random);
+      kept.given = std::ssize(kept.samples);
+    });
+    samples.AddModel(context.target, record::RandomModel(random));
     record::ProgramPool pool(path);
     pool.PutIntoGroup("g", context.task, 2);
     pool.Add(context.task, Programs());
@@ -122,7 +149,12 @@ void Read(const std::string& input) {
   WriteScratch("read.db", input);
   record::Store store(path);
   for (const record::RunRecord& run : store.Runs()) {
-    (void)store.TrialsOfRun(run.id);
+    for (const record::StoredTrial& trial : store.TrialsOfRun(run.id)) {
+      CheckValue(trial.outcome, trial.target);
+    }
+    for (const record::Repeat& repeat : store.RepeatsOf(run.id)) {
+      CheckValue(repeat.outcome, repeat.target);
+    }
     (void)store.MetricsOf(run.id);
   }
   const std::vector<record::TargetId> targets = store.Targets();
@@ -130,11 +162,18 @@ void Read(const std::string& input) {
     (void)store.TargetOf(target);
     (void)store.MachineOf(target);
   }
+  record::SampleStore samples(path);
   record::ProgramPool pool(path);
   (void)pool.Groups();
   for (const record::TaskRecord& task : store.Tasks()) {
     (void)store.WorkloadOf(task.id);
-    for (const record::TargetId target : targets) (void)store.BestOf(task.id, target, 5);
+    for (const record::TargetId target : targets) {
+      (void)samples.Of(task.id, target);
+      (void)samples.LastModel(target);
+      for (const record::StoredTrial& best : store.BestOf(task.id, target, 5)) {
+        CheckValue(best.outcome, target);
+      }
+    }
     pool.Visit(task.id, record::ProgramPool::Part::kAll, [](int64_t, auto) {});
   }
   std::ostringstream out;
