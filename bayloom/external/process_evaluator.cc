@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <deque>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
@@ -29,6 +30,8 @@ namespace {
 
 constexpr size_t kMaxLineLength = size_t{1} << 20;
 constexpr double kPollInterval = 0.05;
+/// Questions whose late answers are known as such.
+constexpr size_t kRemembered = 64;
 /// Between two looks at whether the process has read on.
 constexpr double kReadingInterval = 100e-6;
 
@@ -68,6 +71,7 @@ class ProcessEvaluator {
       }
     }
     asked_.push_back(question);
+    if (asked_.size() > kRemembered) asked_.pop_front();
     unread_.clear();
     // The process may write more after an answer, and does so before it reads the next line: the
     // rest of the request follows once its first character is read, and what was written by then is
@@ -223,7 +227,7 @@ class ProcessEvaluator {
   CommandBuilder filler_;
   std::optional<base::Subprocess> child_;
   std::optional<base::OutOfMemoryWatch> memory_;  ///< of the child
-  std::vector<nlohmann::json> asked_;             ///< of the child
+  std::deque<nlohmann::json> asked_;              ///< of the child, the last ones
   std::string unread_;
   bool answered_ = false;  ///< a question, since it was started
   bool told_of_late_line_ = false;

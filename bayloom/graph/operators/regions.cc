@@ -149,23 +149,37 @@ void RoiAlign(OperatorContext& context) {
     positions[axis] =
         SamplePositions(context, in, axis, bins[axis], most[axis], x.shape()[2 + axis]);
   }
-  const tensor::Tensor pooled = context.builder().Reduce(
-      "roialign.pool", {regions, x.shape()[1], bins[0], bins[1]},
-      {{"iy", most[0]}, {"ix", most[1]}},
-      maximum ? tensor::Reduction::kMax : tensor::Reduction::kSum,
-      [&](const Exprs& s, const Exprs& r) {
-        const Neighbours y = NeighboursOf(positions[0](s[0], s[2], r[0]), x.shape()[2]);
-        const Neighbours z = NeighboursOf(positions[1](s[0], s[3], r[1]), x.shape()[3]);
-        const Expr value =
-            Weighted(x, WrappedIndex(batches(s[0]), x.shape()[0]), s[1], y, z, maximum);
-        const Expr valid = tensor::Select(y.valid && z.valid, value, LiteralLike(0, value));
-        if (!maximum) return valid;
-        const auto number = [&](int k) { return tensor::Cast(value->dtype, r[k]); };
-        const Expr sampled =
-            number(0) < in.Samples(s[0], 0, bins[0]) && number(1) < in.Samples(s[0], 1, bins[1]);
-        return tensor::Select(sampled, valid,
-                              tensor::NeutralElement(tensor::Reduction::kMax, value->dtype));
-      });
+  const std::vector<int64_t> shape = {regions, x.shape()[1], bins[0], bins[1]};
+  const auto sample = [&](const Exprs& s, const Exprs& r) {
+    const Neighbours y = NeighboursOf(positions[0](s[0], s[2], r[0]), x.shape()[2]);
+    const Neighbours z = NeighboursOf(positions[1](s[0], s[3], r[1]), x.shape()[3]);
+    const Expr value = Weighted(x, WrappedIndex(batches(s[0]), x.shape()[0]), s[1], y, z, maximum);
+    const Expr valid = tensor::Select(y.valid && z.valid, value, LiteralLike(0, value));
+    if (!maximum) return valid;
+    const auto number = [&](int k) { return tensor::Cast(value->dtype, r[k]); };
+    const Expr sampled =
+        number(0) < in.Samples(s[0], 0, bins[0]) && number(1) < in.Samples(s[0], 1, bins[1]);
+    return tensor::Select(sampled, valid,
+                          tensor::NeutralElement(tensor::Reduction::kMax, value->dtype));
+  };
+  // Few samples are added up in one expression, which channels side by side share.
+  constexpr int64_t kFewSamples = 4;
+  const tensor::Tensor pooled =
+      most[0] * most[1] <= kFewSamples
+          ? context.builder().Map("roialign.pool", shape,
+                                  [&](const Exprs& s) {
+                                    Expr total;
+                                    for (int64_t k = 0; k < most[0] * most[1]; ++k) {
+                                      const Expr value = sample(s, {k / most[1], k % most[1]});
+                                      total = !total.defined() ? value
+                                              : maximum        ? tensor::Max(total, value)
+                                                               : total + value;
+                                    }
+                                    return total;
+                                  })
+          : context.builder().Reduce("roialign.pool", shape, {{"iy", most[0]}, {"ix", most[1]}},
+                                     maximum ? tensor::Reduction::kMax : tensor::Reduction::kSum,
+                                     sample);
   context.SetOutput(0, context.builder().Map("roialign", pooled.shape(), [&](const Exprs& s) {
     const Expr rows = in.Samples(s[0], 0, bins[0]), columns = in.Samples(s[0], 1, bins[1]);
     const Expr total = pooled.At(s);
