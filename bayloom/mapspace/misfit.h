@@ -11,7 +11,7 @@
 namespace bayloom::mapspace {
 
 /// The constraint, room or capacity that leaves no mapping, one line; empty if none of them does by
-/// itself. Looks at the least that factors can be at every level, whatever the others are, and of
+/// itself. Looks at the least that factors can be at every level, for any others, and of
 /// capacities only where nothing is sparse.
 std::string WhyNoneFits(const Mapspace& mapspace, const AnalyticalModel& model);
 
