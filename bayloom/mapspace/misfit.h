@@ -11,8 +11,8 @@
 namespace bayloom::mapspace {
 
 /// The constraint, room or capacity that leaves no mapping, one line; empty if none of them does by
-/// itself. Looks at the least that factors can be at every level, for any others, and of
-/// capacities only where nothing is sparse.
+/// itself. Looks at the least that factors can be at each level on its own, and at capacities only
+/// where nothing is sparse.
 std::string WhyNoneFits(const Mapspace& mapspace, const AnalyticalModel& model);
 
 /// The same where several limits leave none together: what random mappings fail by.
