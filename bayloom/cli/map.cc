@@ -25,6 +25,7 @@
 #include "bayloom/graph/graph.h"
 #include "bayloom/mapspace/formats/layer_list.h"
 #include "bayloom/mapspace/mapping_json.h"
+#include "bayloom/mapspace/misfit.h"
 #include "bayloom/mapspace/sparse/sparse_evaluation.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
 #include "bayloom/report/format.h"
@@ -163,11 +164,12 @@ void MapOperation(const MapArguments& arguments) {
   const std::unique_ptr<worker::WorkerPool> pool = Delegate(arguments, options);
   tuning::MapRun run({{.name = "", .problem = LoadProblem(arguments)}},
                      arguments.LoadArchitecture(), arguments.Constraints(), options);
-  const trial::StopReason reason = RunWithProgress(run, arguments.workers);
   const tuning::MapRun::Layer& layer = run.layers().front();
+  if (!mapspace::WhyNoneFits(*layer.mapspace, *layer.model).empty()) FailWithoutMapping(layer);
+  const trial::StopReason reason = RunWithProgress(run, arguments.workers);
   const mapspace::MapperResult& result = layer.search->result();
   if (!result.best) ThrowIfLost(reason, run.lost());
-  if (!result.best) FailWithoutMapping(result.failure);
+  if (!result.best) FailWithoutMapping(layer);
   Say("{} on {}: {} mapper, {} evaluations of {} drawn in {} ({}), best {} {:.6g}\n",
       base::InOneLine(layer.layer.problem.Describe()),
       base::InOneLine(layer.mapspace->architecture().name), run.mapper(),
@@ -215,7 +217,7 @@ void MapNetwork(const MapArguments& arguments) {
   const trial::StopReason reason = RunWithProgress(run, arguments.workers);
   const int mapped = run.Sum().mapped;
   if (mapped == 0) ThrowIfLost(reason, run.lost());
-  if (mapped == 0) FailWithoutMapping(run.layers().back().search->result().failure);
+  if (mapped == 0) FailWithoutMapping(run.layers().back());
   const run::RunStatus status = run.Status();
   Say("{} on {}: {} layers, {} mapper, {} evaluations in {} ({})\n",
       base::InOneLine(std::filesystem::path(arguments.network.path).filename().string()),

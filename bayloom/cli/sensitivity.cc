@@ -79,6 +79,7 @@ report::Table RankOperation(const SensitivityOptions& options) {
       options.op.empty() ? mapspace::ReadProblem(options.problem, variables)
                          : mapspace::ParseProblem(options.op),
       mapspace::LoadArchitecture(options.architecture, nullptr, variables));
+  SayWithoutEffect(model.architecture());
   const mapspace::Mapspace mapspace(model.problem(), model.architecture());
   const auto encoding =
       mapspace::MakeMappingEncoding(mapspace, model, options.tiles, options.orders);

@@ -4,12 +4,31 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "bayloom/base/run_command.h"
 #include "bayloom/external/internal/command_builder.h"
 #include "bayloom/external/internal/evaluator_functions.h"
 #include "bayloom/space/configuration_json.h"
 #include "bayloom/trial/command_trial.h"
 
 namespace bayloom::external {
+namespace {
+
+/// Text for people, neither a number nor JSON.
+bool IsForPeople(const std::string& output, const trial::AnswerFormat& format) {
+  const std::string last = base::LastLine(output);
+  return format.pattern.empty() && !last.empty() && !trial::ParseAnswerLine(output, format) &&
+         !trial::ParseAnswerLine(last, format);
+}
+
+trial::Outcome ReadAnswer(const std::string& output, const trial::AnswerFormat& format) {
+  trial::Outcome outcome = trial::ParseAnswer(output, format);
+  if (!outcome.ok() && IsForPeople(output, format)) {
+    outcome.reason += "; 'answer: {pattern: ...}' finds a number in other output";
+  }
+  return outcome;
+}
+
+}  // namespace
 
 EvaluateConfiguration MakeCommandFunction(std::shared_ptr<const space::Space> space,
                                           const EvaluatorOptions& options,
@@ -25,8 +44,8 @@ EvaluateConfiguration MakeCommandFunction(std::shared_ptr<const space::Space> sp
     const bool is_over_best = limit->IsOverBest();
     if (json_input) command.input = space::ToJson(*space, configuration).dump() + "\n";
     std::optional<trial::Outcome> outcome = trial::TryCommand(
-        command, [&](const std::string& output) { return trial::ParseAnswer(output, answer); },
-        stop, *guard);
+        command, [&](const std::string& output) { return ReadAnswer(output, answer); }, stop,
+        *guard);
     if (outcome && outcome->verdict == trial::Verdict::kTimeout && is_over_best) {
       outcome->reason += OverBestText(factor);
     }

@@ -102,6 +102,8 @@ struct Directive {
   std::vector<std::string> bypass = {};
   /// "file.yaml:12: ", for messages; may be empty.
   std::string where = {};
+  /// "file.yaml:12: 'key'", of each key that asks for what the model does not count.
+  std::vector<std::string> without_effect = {};
 };
 
 /// Instances that a file gives a name of their own (a container of version 0.4): the spatial loops
@@ -126,6 +128,8 @@ struct Architecture {
   /// What the architecture asks of every mapping.
   std::vector<Directive> constraints;
   std::vector<NamedMesh> meshes = {};
+  /// "file.yaml:12: 'key'", of each key of a unit that asks for what the model does not count.
+  std::vector<std::string> without_effect = {};
 
   /// Whether it does anything about zeros.
   bool IsSparse() const;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -59,6 +60,12 @@ class NodeAttributes {
   }
 
   const Names& names() const { return names_; }
+
+  /// Places of the node's own attributes that the model does not count.
+  std::vector<std::string> WithoutEffect() const {
+    if (!attributes_) return {};
+    return PlacesOf(*attributes_, {"min-utilization"});
+  }
 
   /// The number of an attribute of this node or of those around it.
   std::optional<double> Find(std::initializer_list<std::string_view> keys, double low,
@@ -261,6 +268,7 @@ class NodesReader {
     }
     const bool is_dram = kind.find("DRAM") != std::string::npos;
     AddLevel(node, ReadStorage(node, name, is_dram, attributes), around);
+    std::ranges::move(attributes.WithoutEffect(), std::back_inserter(architecture_.without_effect));
     if (sparse) ReadLevelOptimizations(*sparse, architecture_.levels.front().sparsity);
     ReadKeeps(node, name, shared);
     ReadTemporal(node, name);

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -162,6 +163,11 @@ class UnitReader {
       arithmetic.sparsity.gated_energy_pj = gated->RealWithin(0, kMaxEnergyPj);
     }
     return arithmetic;
+  }
+
+  /// Places of keys that the model does not count.
+  std::vector<std::string> WithoutEffect() const {
+    return PlacesOf(attributes_, {"min-utilization"});
   }
 
   StorageLevel ReadStorage() const {
@@ -333,6 +339,7 @@ class ArchitectureReader {
       return;
     }
     architecture_.levels.insert(place, unit.ReadStorage());
+    std::ranges::move(unit.WithoutEffect(), std::back_inserter(architecture_.without_effect));
     CheckLevelCount(item, architecture_);
   }
 

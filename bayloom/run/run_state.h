@@ -23,6 +23,9 @@
 
 namespace bayloom::run {
 
+/// RunOptions::failures_alike of runs whose candidates may fail, but hardly all for one reason.
+inline constexpr int64_t kMaxFailuresAlike = 12;
+
 struct RunOptions {
   trial::Budget budget;
   std::string scheduler = "gradient";  ///< see TaskSchedulers
@@ -38,6 +41,9 @@ struct RunOptions {
   /// Pause before a lost trial is tried again: so long after the first loss, twice after the
   /// second.
   double retry_seconds = 0.5;
+  /// Ends a run that was not resumed (StopReason::kLost) when so many trials, its first ones, have
+  /// all failed for the same reason (FailureWatch). 0: never.
+  int64_t failures_alike = 0;
   /// Gets the run's wall-clock time by what it is spent on; may be null. Must outlive the run.
   PhaseClock* phases = nullptr;
 };

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "bayloom/base/clock.h"
+#include "bayloom/run/failure_watch.h"
 #include "bayloom/run/run_state.h"
 #include "bayloom/trial/evaluator.h"
 #include "bayloom/trial/trial_store.h"
@@ -79,7 +80,8 @@ class ScheduledRun {
   static constexpr int kMaxAttempts = 3;
 
   /// Throws InputError for an unknown scheduler.
-  explicit ScheduledRun(RunOptions options) : state_(std::move(options)) {}
+  explicit ScheduledRun(RunOptions options)
+      : state_(std::move(options)), failures_(state_.options().failures_alike) {}
 
   /// `task` must outlive the run. `max_trials`: of this task alone, earlier ones included. Returns
   /// its index.
@@ -263,11 +265,19 @@ class ScheduledRun {
     }
     state_.Count(index, task.Tell(std::move(trial.candidate), *finished.outcome, elapsed));
     flight.erase(place);
+    failures_.Look(*finished.outcome);
+    if (failures_.Fired() && state_.trials() == state_.options().failures_alike &&
+        !state_.Spent()) {
+      lost_ = "the first " + std::to_string(state_.trials()) +
+              " all failed alike: " + finished.outcome->reason +
+              "; resumed, it goes on in spite of that";
+    }
     if (observer.on_trial) observer.on_trial(state_.Status(), *finished.outcome);
   }
 
   RunState state_;
   std::vector<RunTask<Candidate>*> tasks_;
+  FailureWatch failures_;
   trial::TrialId next_id_ = 0;
   std::string lost_;
 };

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <optional>
+#include <unordered_set>
 
 #include "bayloom/space/internal/text_domain.h"
 #include "bayloom/space/parameter.h"
@@ -17,6 +18,24 @@ std::vector<double> NumbersOf(const std::vector<std::string>& texts) {
     if (!ParseNumber(texts[i], numbers[i])) return {};
   }
   return numbers;
+}
+
+/// Up to so many categories have a column each.
+constexpr int64_t kMaxColumns = 256;
+constexpr int kCodeColumns = 128;
+/// Of more categories than have columns, so many random ones are neighbours.
+constexpr size_t kManyNeighbours = 64;
+
+/// A pseudo-random point of length sqrt(1/2) for each rank. Two of them differ in half of their
+/// signs, so that their squared distance is 1, with a standard deviation of 1 / sqrt(kCodeColumns).
+void WriteCode(uint64_t rank, std::span<double> point) {
+  static const double kEntry = 1 / std::sqrt(2.0 * kCodeColumns);
+  base::RandomStream signs(rank);
+  uint64_t bits = 0;
+  for (size_t i = 0; i < point.size(); ++i) {
+    if (i % 64 == 0) bits = signs.Next();
+    point[i] = (bits >> (i % 64) & 1) != 0 ? kEntry : -kEntry;
+  }
 }
 
 class Categorical final : public Parameter {
@@ -35,9 +54,13 @@ class Categorical final : public Parameter {
     return numbers_.empty() ? coordinate : numbers_[static_cast<size_t>(coordinate)];
   }
 
-  /// One column per category, so that all are equally far apart.
-  int EmbeddingSize() const override { return static_cast<int>(domain_.size()); }
+  /// One column per category, so that all are equally far apart; of many categories the signs of a
+  /// code, so that they are nearly so.
+  int EmbeddingSize() const override {
+    return HasCodes() ? kCodeColumns : static_cast<int>(domain_.size());
+  }
   void Embed(double coordinate, std::span<double> point) const override {
+    if (HasCodes()) return WriteCode(static_cast<uint64_t>(coordinate), point);
     for (double& p : point) p = 0;
     point[static_cast<size_t>(coordinate)] = M_SQRT1_2;
   }
@@ -45,7 +68,8 @@ class Categorical final : public Parameter {
   double Sample(base::RandomStream& random) const override {
     return static_cast<double>(random.UniformInt(domain_.size()));
   }
-  std::vector<double> Neighbours(double coordinate, base::RandomStream&) const override {
+  std::vector<double> Neighbours(double coordinate, base::RandomStream& random) const override {
+    if (HasCodes()) return RandomOthers(coordinate, random);
     std::vector<double> others;
     for (double rank = 0; rank < static_cast<double>(domain_.size()); ++rank) {
       if (rank != coordinate) others.push_back(rank);
@@ -54,6 +78,18 @@ class Categorical final : public Parameter {
   }
 
  private:
+  bool HasCodes() const { return domain_.size() > kMaxColumns; }
+
+  std::vector<double> RandomOthers(double coordinate, base::RandomStream& random) const {
+    std::unordered_set<int64_t> taken = {static_cast<int64_t>(coordinate)};
+    std::vector<double> others;
+    while (others.size() < kManyNeighbours) {
+      const int64_t rank = random.UniformInt(domain_.size());
+      if (taken.insert(rank).second) others.push_back(static_cast<double>(rank));
+    }
+    return others;
+  }
+
   std::vector<double> numbers_;
   TextDomain domain_;
 };

@@ -75,15 +75,15 @@ class Parameter {
 
   /// The metric as a point in Euclidean space: distances between points are the parameter's
   /// distances (the square roots of the permutation semimetrics), scaled such that the two values
-  /// farthest apart are 1 apart.
+  /// farthest apart are 1 apart (nearly so for more than 256 categories).
   virtual int EmbeddingSize() const = 0;
   virtual void Embed(double coordinate, std::span<double> point) const = 0;
 
   /// Uniform over the domain (on its scale if real), independent of prior and constraints.
   virtual double Sample(base::RandomStream& random) const = 0;
-  /// Values one step away: the ranks beside, all other categories, one swap, one prime factor
-  /// moved; where values are dense, random ones nearby as well. No duplicates, never the value
-  /// itself.
+  /// Values one step away: the ranks beside, all other categories (of many: random ones), one swap,
+  /// one prime factor moved; where values are dense, random ones nearby as well. No duplicates,
+  /// never the value itself.
   virtual std::vector<double> Neighbours(double coordinate, base::RandomStream& random) const = 0;
 
   /// The value to try first, where one is known.

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <span>
 #include <utility>
@@ -14,6 +13,7 @@
 #include "bayloom/base/clock.h"
 #include "bayloom/base/result.h"
 #include "bayloom/mapspace/adapt_mapping.h"
+#include "bayloom/mapspace/misfit.h"
 #include "bayloom/space/value.h"
 #include "bayloom/tuning/durable_study.h"
 #include "bayloom/tuning/map_run.h"
@@ -26,20 +26,6 @@ constexpr size_t kMaxDonors = 16;
 
 trial::Outcome Infeasible(std::string reason) {
   return trial::Outcome::Infeasible(trial::Verdict::kBuildError, std::move(reason));
-}
-
-/// Why no mapping of the layer fits on any account; empty if one may.
-std::string WhyNothingFits(const mapspace::Mapspace& mapspace) {
-  const mapspace::Architecture& architecture = mapspace.architecture();
-  for (int l = 0; l < architecture.LevelCount(); ++l) {
-    const mapspace::StorageLevel& level = architecture.levels[l];
-    const int tensors = std::popcount(mapspace.constraints().levels[l].must_keep);
-    if (level.words > 0 && level.words < tensors) {
-      return fmt::format("level '{}' has {} words for {} tensors", level.name, level.words,
-                         tensors);
-    }
-  }
-  return "";
 }
 
 bool SameLevels(const mapspace::Architecture& a, const mapspace::Architecture& b) {
@@ -190,8 +176,8 @@ std::optional<trial::Outcome> DesignEvaluator::Evaluate(const mapspace::Architec
   options.search.budget.stop = stop;
   MapRun run(layers_, architecture, {}, std::move(options));
   for (const MapRun::Layer& layer : run.layers()) {
-    const std::string reason = WhyNothingFits(*layer.mapspace);
-    if (!reason.empty()) return Infeasible(reason);
+    const std::string reason = mapspace::WhyNoneFits(*layer.mapspace, *layer.model);
+    if (!reason.empty()) return Infeasible("layer '" + layer.layer.name + "': " + reason);
   }
   for (const Donor& donor : DonorsFor(architecture)) {
     for (int l = 0; l < std::ssize(layers_); ++l) {

@@ -101,6 +101,11 @@ ScenarioSearch::ScenarioSearch(std::vector<SearchMember> members, SearchOptions 
   run.budget = options_.budget;
   run.seed = options_.seed;
   run.scheduler = options_.scheduler;
+  // One of several scenarios may fail without the others. A recorded space may have few records.
+  if (members_.size() == 1 &&
+      members_[0].scenario.evaluator.kind != external::EvaluatorKind::kRecorded) {
+    run.failures_alike = run::kMaxFailuresAlike;
+  }
   // A single scenario takes no turns, and need not wait for the end of a slot.
   if (members_.size() > 1) run.trials_per_slot = options_.trials_per_slot;
   run_ = std::make_unique<run::ScheduledRun<space::Configuration>>(std::move(run));

@@ -86,6 +86,7 @@ Session::Session(const target::Target& target, std::vector<TaskSpec> specs, reco
                                .trials_per_slot = options_.trials_per_slot,
                                .until_gain_per_minute = options_.until_gain_per_minute,
                                .earlier_seconds = log_->seconds(),
+                               .failures_alike = run::kMaxFailuresAlike,
                                .phases = &clock_});
   for (const TaskSpec& spec : Merged(std::move(specs), options_.alternatives)) {
     AddTask(store.AddTask(spec.workload), spec, target);

@@ -57,6 +57,20 @@ TEST(MapCommand, RefusesBeforeItSearches) {
               HasSubstr("--warm-start-model is for"));
 }
 
+TEST(MapCommand, SaysWhatLeavesNoMappingAndWhatHasNoEffect) {
+  const TemporaryFolder folder;
+  const std::string rules = folder / "rules.yaml";
+  std::ofstream(rules) << "constraints:\n"
+                          "  - {target: Scratchpad, type: spatial, factors: I=32, "
+                          "no-multicast-no-reduction: true}\n";
+  const Answer answer = RunBayloom({"map", "--op", "matmul:32,32,32", "--arch", "gemmini16x16",
+                                    "--constraints", rules, "--mapper", "random-pruned"});
+  EXPECT_EQ(answer.exit_code, 1);
+  EXPECT_THAT(answer.error, HasSubstr("rules.yaml:2"));
+  EXPECT_THAT(answer.error, HasSubstr("'no-multicast-no-reduction' has no effect here"));
+  EXPECT_THAT(answer.error, HasSubstr("no room for I=32 in space"));
+}
+
 TEST(MapCommand, SeveralObjectivesGiveAFront) {
   const TemporaryFolder folder;
   const auto map = [&](std::vector<std::string> more) {

@@ -200,6 +200,22 @@ TEST_F(SearchCommand, FailsWhenNothingWorks) {
   EXPECT_THAT(answer.error, HasSubstr("exit code 1"));
 }
 
+TEST_F(SearchCommand, StopsWhereTheFirstTrialsAllFailAlikeAndCanBeResumed) {
+  const std::string scenario = Write("f.yaml",
+                                     "parameters: {x: {type: integer, range: [1, 90]}}\n"
+                                     "evaluator: {shell: 'echo it took {x} ms'}\n");
+  const auto search = [&](std::vector<std::string> more) {
+    std::vector<std::string> line = {"search", scenario, "--db", File("f.db"), "--trials", "20"};
+    line.insert(line.end(), more.begin(), more.end());
+    return RunBayloom(line);
+  };
+  const Answer stopped = search({});
+  EXPECT_EQ(stopped.exit_code, 1);
+  EXPECT_THAT(stopped.error, HasSubstr("the first 12 all failed alike"));
+  EXPECT_THAT(stopped.error, HasSubstr("'answer: {pattern: ...}'"));
+  EXPECT_THAT(search({"--resume"}).error, HasSubstr("none of 20 trials has a value"));
+}
+
 TEST_F(SearchCommand, AnswersBadInputInOneLine) {
   const std::string good = Write("good.yaml", "parameters: {x: {type: integer, range: [1, 4]}}\n");
   const std::string bad = Write("bad.yaml", "parameters: {x: {type: integr, range: [1, 4]}}\n");

@@ -82,6 +82,7 @@ TEST(CommandEvaluator, KeepsWhyThereIsNoValue) {
        "still running after 0.2 s"},
       {"  shell: echo nan\n", trial::Verdict::kInvalidAnswer, "nan"},
       {"  shell: echo all is well\n", trial::Verdict::kInvalidAnswer, "all is well"},
+      {"  shell: echo it took 3 ms\n", trial::Verdict::kInvalidAnswer, "answer: {pattern: ...}"},
       {"  shell: 'true'\n", trial::Verdict::kInvalidAnswer, "nothing was printed"},
       {"  shell: head -c 3000000 /dev/urandom\n", trial::Verdict::kInvalidAnswer, ""},
       {"  command: /nonexistent/compiler {n}\n", trial::Verdict::kCrash, "/nonexistent/compiler"},

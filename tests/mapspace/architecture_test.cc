@@ -13,7 +13,10 @@
 namespace bayloom::mapspace {
 namespace {
 
+using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::ThrowsMessage;
 
 TEST(Architecture, EnergiesAreThoseOfTimeloopsPublicTable) {
@@ -171,6 +174,28 @@ std::string Refusal(const std::string& text) {
     return error.what();
   }
   return "";
+}
+
+TEST(Constraints, KeysWithoutEffectAreNamed) {
+  const Architecture architecture = ParseArchitectureYaml(
+      "arch:\n"
+      "  arithmetic: {instances: 1}\n"
+      "  storage:\n"
+      "    - {name: Buffer, entries: 64, min-utilization: 0.5}\n"
+      "    - {name: DRAM, technology: DRAM, min-utilization: 0}\n"
+      "  constraints:\n"
+      "    - {target: Buffer, type: bypass, keep: [A], no-temporal-reuse: [A]}\n"
+      "    - {target: DRAM, type: temporal, no_link_transfer: [], factors: M=1}\n"
+      "    - {target: Buffer, type: spatial, no_multicast_no_reduction: true}\n",
+      "chip.yaml");
+  EXPECT_THAT(architecture.without_effect,
+              ElementsAre(AllOf(HasSubstr("chip.yaml:4"), HasSubstr("min-utilization"))));
+  ASSERT_EQ(architecture.constraints.size(), 3u);
+  EXPECT_THAT(architecture.constraints[0].without_effect,
+              ElementsAre(AllOf(HasSubstr("chip.yaml:7"), HasSubstr("no-temporal-reuse"))));
+  EXPECT_THAT(architecture.constraints[1].without_effect, IsEmpty());
+  EXPECT_THAT(architecture.constraints[2].without_effect,
+              ElementsAre(HasSubstr("no-multicast-no-reduction")));
 }
 
 TEST(Architecture, NumbersThatNoHardwareHasAreRefused) {

@@ -198,6 +198,45 @@ TEST(ScheduledRun, EndsWithTheReasonIfATrialIsLostAgainAndAgain) {
   EXPECT_TRUE(evaluator.held_.empty());
 }
 
+/// Fails with a reason for each candidate; an empty one: it has a value.
+std::unique_ptr<trial::Evaluator<int>> FailingEvaluator(
+    std::function<std::string(int candidate)> reason) {
+  return std::make_unique<trial::InlineEvaluator<int>>(
+      [reason = std::move(reason)](const int& candidate) {
+        const std::string text = reason(candidate);
+        return text.empty() ? trial::Outcome::Feasible(candidate)
+                            : trial::Outcome::Infeasible(trial::Verdict::kCrash, text);
+      });
+}
+
+/// How a run of 40 trials ends, and after how many.
+std::pair<trial::StopReason, int64_t> EndOf(std::function<std::string(int candidate)> reason,
+                                            int64_t earlier = 0, int64_t failures_alike = 12) {
+  const auto evaluator = FailingEvaluator(std::move(reason));
+  CountingTask task(*evaluator, 100);
+  RunOptions options = Options(40);
+  options.failures_alike = failures_alike;
+  ScheduledRun<int> run(options);
+  const int index = run.AddTask(task, {});
+  for (int64_t i = 0; i < earlier; ++i) run.Restore(index, {});
+  const trial::StopReason end = run.Run();
+  return {end, run.Status().trials};
+}
+
+TEST(ScheduledRun, EndsWhenItsFirstTrialsAllFailAlike) {
+  using trial::StopReason;
+  const auto alike = [](int candidate) { return "exit code 1 after " + std::to_string(candidate); };
+  EXPECT_EQ(EndOf(alike), std::pair(StopReason::kLost, int64_t{12}));
+  EXPECT_EQ(EndOf(alike, 12), std::pair(StopReason::kTrials, int64_t{40}));
+  EXPECT_EQ(EndOf(alike, 5), std::pair(StopReason::kTrials, int64_t{40}));
+  EXPECT_EQ(EndOf(alike, 0, 0), std::pair(StopReason::kTrials, int64_t{40}));
+  EXPECT_EQ(EndOf(alike, 0, 40), std::pair(StopReason::kTrials, int64_t{40}));
+  for (const int other : {0, 6, 11}) {
+    EXPECT_EQ(EndOf([&](int c) { return c == other ? "" : alike(c); }).second, 40);
+    EXPECT_EQ(EndOf([&](int c) { return c == other ? "killed" : alike(c); }).second, 40);
+  }
+}
+
 TEST(ScheduledRun, AStopEndsWhatIsUnderWay) {
   HeldEvaluator evaluator(4);
   CountingTask task(evaluator, 100);

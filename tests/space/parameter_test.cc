@@ -43,6 +43,7 @@ std::vector<std::unique_ptr<Parameter>> CountableParameters() {
   all.push_back(MakeOrdinal("log ordinal", {0.5, 1, 8}, Scale::kLog));
   all.push_back(MakeOrdinal("levels", std::vector<std::string>{"low", "middle", "high"}));
   all.push_back(MakeCategorical("categorical", {"row", "column", "tile"}));
+  all.push_back(MakeCategorical("one text", {"row"}));
   for (PermutationMetric metric : {PermutationMetric::kSpearman, PermutationMetric::kKendall,
                                    PermutationMetric::kHamming, PermutationMetric::kNaive}) {
     all.push_back(MakePermutation("permutation", 4, metric));
@@ -104,6 +105,37 @@ TEST(Parameter, NeighboursAreOtherValuesOfTheDomainEachOnce) {
       EXPECT_EQ(neighbours.empty(), parameter->Cardinality() == 1);
     }
   }
+}
+
+TEST(Categorical, ManyTextsHaveFewColumnsAndAreAboutEquallyFarApart) {
+  constexpr int64_t kTexts = 100'000;
+  std::vector<std::string> texts;
+  for (int64_t i = 0; i < kTexts; ++i) texts.push_back("text " + std::to_string(i));
+  const auto parameter = MakeCategorical("text", std::move(texts));
+  EXPECT_LE(parameter->EmbeddingSize(), 256);
+  base::RandomStream random(5);
+  double sum = 0;
+  constexpr int kPairs = 20'000;
+  for (int pair = 0; pair < kPairs; ++pair) {
+    const double a = parameter->Sample(random);
+    EXPECT_EQ(Distance(*parameter, a, a), 0);
+    // Also ranks beside each other are no nearer than others.
+    const double b = pair % 2 == 0 ? std::fmod(a + 1, kTexts) : parameter->Sample(random);
+    if (a == b) continue;
+    const double distance = Distance(*parameter, a, b);
+    ASSERT_GT(distance, 0.7);
+    ASSERT_LT(distance, 1.3);
+    sum += distance;
+  }
+  EXPECT_NEAR(sum / kPairs, 1, 0.01);
+  std::set<double> reached;
+  for (int i = 0; i < 100; ++i) {
+    const std::vector<double> neighbours = parameter->Neighbours(7, random);
+    EXPECT_LE(neighbours.size(), 256u);
+    reached.insert(neighbours.begin(), neighbours.end());
+  }
+  EXPECT_FALSE(reached.contains(7));
+  EXPECT_GT(reached.size(), 5000u);  // others each time
 }
 
 TEST(Parameter, SamplesReachEveryValueAboutEquallyOften) {

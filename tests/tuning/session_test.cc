@@ -3,6 +3,7 @@
 
 #include "bayloom/tuning/session.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -237,6 +238,27 @@ TEST_F(SessionTest, WhatIsLostIsTriedAgainAndNeverRecorded) {
   Session session(strategy::SimulatedTarget(), TwoTasks(), store_, nullptr, evaluator_, options_);
   EXPECT_EQ(session.Run(), trial::StopReason::kTrials);
   EXPECT_EQ(HashesOf(session.id()).size(), 48u);
+}
+
+/// Measures nothing at all.
+class FailingEvaluator final : public SimulatedEvaluator {
+ public:
+  std::vector<trial::FinishedTrial> Collect(double wait_seconds,
+                                            const std::function<bool()>& stop) override {
+    std::vector<trial::FinishedTrial> finished = SimulatedEvaluator::Collect(wait_seconds, stop);
+    for (trial::FinishedTrial& trial : finished) {
+      trial.outcome = trial::Outcome::Infeasible(trial::Verdict::kCrash, "exit code 126");
+    }
+    return finished;
+  }
+};
+
+TEST_F(SessionTest, EndsWithTheReasonWhereTheFirstTrialsAllFailAlike) {
+  FailingEvaluator evaluator;
+  Session session(strategy::SimulatedTarget(), TwoTasks(), store_, nullptr, evaluator, options_);
+  EXPECT_EQ(session.Run(), trial::StopReason::kLost);
+  EXPECT_THAT(session.lost(), testing::HasSubstr("exit code 126"));
+  EXPECT_EQ(HashesOf(session.id()).size(), 12u);
 }
 
 TEST_F(SessionTest, EndsWhenTheDesignSpacesAreExhausted) {

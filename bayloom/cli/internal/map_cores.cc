@@ -42,9 +42,7 @@ void MapCores(const MapArguments& arguments, std::vector<tuning::NetworkLayer> l
                                report::MappingProgress(run.layers()));
   trial::StopReason reason = run.RunLayers(progress.Observer());
   progress.End();
-  if (run.layers().Sum().mapped == 0) {
-    FailWithoutMapping(run.layers().layers().back().search->result().failure);
-  }
+  if (run.layers().Sum().mapped == 0) FailWithoutMapping(run.layers().layers().back());
   report::StatusLine line(stderr);
   reason = run.RunSplits(
       [&](int done) { line.Show(fmt::format("cores: {} of {} layers divided", done, count)); });

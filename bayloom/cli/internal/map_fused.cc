@@ -72,17 +72,17 @@ void WriteGroups(const std::string& folder, tuning::FusedRun& run, const nlohman
 /// Groups are made of mapped layers: throws CheckFailed with the number of those that are not, why
 /// the search ended and the last failure of one of them.
 void FailUnlessAllMapped(const tuning::MapRun& layers, trial::StopReason reason) {
-  std::string failure;
+  const tuning::MapRun::Layer* last = nullptr;
   int64_t unmapped = 0;
   for (const tuning::MapRun::Layer& layer : layers.layers()) {
-    const mapspace::MapperResult& result = layer.search->result();
-    if (result.best) continue;
+    if (layer.search->result().best) continue;
     ++unmapped;
-    if (!result.failure.empty()) failure = "; the last failed: " + result.failure;
+    last = &layer;
   }
   if (unmapped == 0) return;
-  throw CheckFailed(fmt::format("{} of {} layers have no mapping, which --fuse needs ({}){}",
-                                unmapped, layers.layers().size(), DescribeEnd(reason), failure));
+  throw CheckFailed(fmt::format("{} of {} layers have no mapping, which --fuse needs ({}); {}",
+                                unmapped, layers.layers().size(), DescribeEnd(reason),
+                                WhyUnmapped(*last)));
 }
 
 /// Finds the groups, and how the cores of a chip, if there is one, share them.

@@ -7,17 +7,21 @@
 
 #include <CLI/App.hpp>
 #include <algorithm>
+#include <span>
 
 #include "bayloom/base/duration.h"
 #include "bayloom/base/file.h"
+#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
 #include "bayloom/cli/internal/at_least_one.h"
 #include "bayloom/cli/internal/commands.h"
 #include "bayloom/cli/internal/help.h"
+#include "bayloom/cli/internal/output.h"
 #include "bayloom/cli/internal/run_options.h"
 #include "bayloom/mapspace/cores/network_on_chip.h"
 #include "bayloom/mapspace/encoding.h"
 #include "bayloom/mapspace/formats/layer_list.h"
+#include "bayloom/mapspace/misfit.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
 #include "bayloom/optimizer/transfer.h"
 #include "bayloom/scheduling/task_scheduler.h"
@@ -276,12 +280,32 @@ tuning::MapOptions MapArguments::Options(int64_t layers) const {
   return options;
 }
 
+namespace {
+
+void SayPlaces(std::span<const std::string> places) {
+  for (const std::string& place : places) {
+    Say("{}\n", base::MessageInOneLine(place + " has no effect here: the model does not count it"));
+  }
+}
+
+void SayPlacesOf(std::span<const mapspace::Directive> directives) {
+  for (const mapspace::Directive& directive : directives) SayPlaces(directive.without_effect);
+}
+
+}  // namespace
+
+void SayWithoutEffect(const mapspace::Architecture& architecture) {
+  SayPlaces(architecture.without_effect);
+  SayPlacesOf(architecture.constraints);
+}
+
 std::vector<mapspace::Directive> MapArguments::Constraints() const {
   std::vector<mapspace::Directive> all;
   for (const std::string& file : constraints) {
     for (mapspace::Directive& directive : mapspace::ReadConstraints(file, define.Variables()))
       all.push_back(std::move(directive));
   }
+  SayPlacesOf(all);
   return all;
 }
 
@@ -289,12 +313,19 @@ mapspace::Architecture MapArguments::LoadArchitecture() const {
   mapspace::Architecture loaded =
       mapspace::LoadArchitecture(architecture, nullptr, define.Variables());
   sparsity.ApplyTo(loaded, define.Variables());
+  SayWithoutEffect(loaded);
   return loaded;
 }
 
-void FailWithoutMapping(const std::string& failure) {
-  throw CheckFailed("no mapping was found that fits and can be evaluated" +
-                    (failure.empty() ? "" : "; the last failed: " + failure));
+std::string WhyUnmapped(const tuning::MapRun::Layer& layer) {
+  const std::string& failure = layer.search->result().failure;
+  if (!failure.empty()) return "the last failed: " + failure;
+  std::string reason = mapspace::WhyNoneFits(*layer.mapspace, *layer.model);
+  return reason.empty() ? mapspace::WhyFewFit(*layer.mapspace, *layer.model) : reason;
+}
+
+void FailWithoutMapping(const tuning::MapRun::Layer& layer) {
+  throw CheckFailed("no mapping was found that fits and can be evaluated; " + WhyUnmapped(layer));
 }
 
 }  // namespace bayloom::cli

@@ -67,12 +67,17 @@ struct MapArguments {
   mapspace::Architecture LoadArchitecture() const;
 };
 
+/// Tells the user of keys in Timeloop's files that change its result and have no effect here.
+void SayWithoutEffect(const mapspace::Architecture& architecture);
+
 /// The options --tile-encoding and --order-encoding.
 void AddEncodingOptions(CLI::App& command, std::string& tiles, std::string& orders);
 void AddMapOptions(MapArguments& arguments, CLI::App& map);
 
-/// A search that found nothing: throws CheckFailed, with the last evaluation's failure if there was
-/// one.
-[[noreturn]] void FailWithoutMapping(const std::string& failure);
+/// Why no mapping of a layer was found: the last evaluation's failure if there was one, else what
+/// leaves none.
+std::string WhyUnmapped(const tuning::MapRun::Layer& layer);
+/// A search that found nothing for this layer: throws CheckFailed with the reason.
+[[noreturn]] void FailWithoutMapping(const tuning::MapRun::Layer& layer);
 
 }  // namespace bayloom::cli

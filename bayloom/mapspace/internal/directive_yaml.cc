@@ -12,6 +12,7 @@
 
 #include "bayloom/base/one_line.h"
 #include "bayloom/mapspace/problem.h"
+#include "bayloom/space/value.h"
 
 namespace bayloom::mapspace {
 namespace {
@@ -95,7 +96,27 @@ void CheckSaysNothing(const yaml::YamlValue& item, const Directive& directive) {
                         directive.target));
 }
 
+bool AsksForNothing(const yaml::YamlValue& value) {
+  double number = 1;
+  return value.IsList()
+             ? value.Items().empty()
+             : value.IsScalar() && space::ParseNumber(value.Text(), number) && number == 0;
+}
+
 }  // namespace
+
+std::vector<std::string> PlacesOf(const yaml::YamlValue& map,
+                                  std::initializer_list<std::string_view> keys) {
+  std::vector<std::string> places;
+  for (const std::string_view key : keys) {
+    std::string other(key);
+    std::ranges::replace(other, '-', '_');
+    const auto value = map.FindAny({key, other});
+    if (value && !AsksForNothing(*value))
+      places.push_back(fmt::format("{}'{}'", value->Where(), key));
+  }
+  return places;
+}
 
 Directive ReadDirective(const yaml::YamlValue& item, Directive::Kind kind, std::string target) {
   Directive directive;
@@ -109,6 +130,10 @@ Directive ReadDirective(const yaml::YamlValue& item, Directive::Kind kind, std::
   }
   if (const auto keep = item.Find("keep")) directive.keep = keep->Names();
   if (const auto bypass = item.Find("bypass")) directive.bypass = bypass->Names();
+  directive.without_effect =
+      PlacesOf(item, {"no-temporal-reuse", "no-multicast-no-reduction", "no-link-transfer",
+                      "no-reuse", "no-coalesce", "rmw-first-update", "min-parallelism",
+                      "min-utilization", "max-overbooked-proportion-for-confidence"});
   return directive;
 }
 
