@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "bayloom/base/one_line.h"
 #include "bayloom/mapspace/sparse/density_model.h"
 #include "bayloom/mapspace/sparse/internal/sparse_yaml.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
@@ -75,7 +76,7 @@ class ProblemReader {
     if (!densities) return;
     for (const auto& [name, value] : densities->Entries()) {
       const int tensor = problem_.TensorNamed(name);
-      if (tensor < 0) value.Fail("there is no tensor '" + name + "'");
+      if (tensor < 0) value.Fail("there is no tensor '" + base::InOneLine(name) + "'");
       problem_.tensors[tensor].density = ReadDensity(value);
     }
   }

@@ -30,10 +30,11 @@ class FailureWatch {
 
  private:
   /// Failures alike have the same: the verdict and the reason, numbers in it left aside. Empty for
-  /// a value, and where a limit of time or memory was exceeded, which other candidates may not.
+  /// a value, and for what others may not have: what the evaluator says of a candidate, and limits
+  /// of time and memory that were exceeded.
   static std::string KindOf(const trial::Outcome& outcome) {
     using trial::Verdict;
-    if (outcome.ok() || outcome.verdict == Verdict::kTimeout ||
+    if (outcome.ok() || outcome.is_told || outcome.verdict == Verdict::kTimeout ||
         outcome.verdict == Verdict::kMemory) {
       return "";
     }

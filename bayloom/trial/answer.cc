@@ -115,10 +115,15 @@ Outcome InfeasibleOutcome(const Json& object) {
   const std::string text = base::InOneLine(
       is_told ? reason->get<std::string>() : std::string("the evaluator says: infeasible"), 500);
   const auto stage = object.find("stage");
-  if (stage == object.end()) return Refused(text);
-  if (*stage == "build") return Outcome::Infeasible(Verdict::kBuildError, text);
-  if (*stage == "run") return Outcome::Infeasible(Verdict::kCrash, text);
-  if (*stage == "check") return Outcome::Infeasible(Verdict::kWrongOutput, text);
+  const auto told = [&](Verdict verdict) {
+    Outcome outcome = Outcome::Infeasible(verdict, text);
+    outcome.is_told = true;
+    return outcome;
+  };
+  if (stage == object.end()) return told(Verdict::kInvalidAnswer);
+  if (*stage == "build") return told(Verdict::kBuildError);
+  if (*stage == "run") return told(Verdict::kCrash);
+  if (*stage == "check") return told(Verdict::kWrongOutput);
   return Refused("the stage is none of build, run and check: " + text);
 }
 

@@ -49,6 +49,9 @@ struct Outcome {
   double value = std::numeric_limits<double>::quiet_NaN();
   /// Why there is no value; empty when feasible. One line.
   std::string reason;
+  /// The evaluator says that there is none, as it does of constraints that it alone knows; not
+  /// recorded.
+  bool is_told = false;
   /// What else was answered, each name once.
   std::vector<NamedValue> values;
 

@@ -154,7 +154,8 @@ std::string YamlValue::Where() const {
 }
 
 void YamlValue::Fail(const std::string& message) const {
-  throw PlacedError(Where() + path_ + (path_.empty() ? "" : ": ") + message);
+  throw PlacedError(Where() + path_ + (path_.empty() ? "" : ": ") +
+                    base::MessageInOneLine(message));
 }
 
 void YamlValue::Expected(std::string_view what) const {

@@ -13,6 +13,7 @@
 
 #include "bayloom/base/clock.h"
 #include "bayloom/base/result.h"
+#include "bayloom/run/failure_watch.h"
 #include "bayloom/trial/inline_evaluator.h"
 #include "tests/trial/list_store.h"
 
@@ -234,6 +235,16 @@ TEST(ScheduledRun, EndsWhenItsFirstTrialsAllFailAlike) {
   for (const int other : {0, 6, 11}) {
     EXPECT_EQ(EndOf([&](int c) { return c == other ? "" : alike(c); }).second, 40);
     EXPECT_EQ(EndOf([&](int c) { return c == other ? "killed" : alike(c); }).second, 40);
+  }
+}
+
+TEST(FailureWatch, WhatTheEvaluatorSaysOfACandidateIsNoFailureOfIts) {
+  trial::Outcome outcome = trial::Outcome::Infeasible(trial::Verdict::kInvalidAnswer, "too large");
+  for (const bool is_told : {true, false}) {
+    outcome.is_told = is_told;
+    FailureWatch watch(12);
+    for (int i = 0; i < 12; ++i) watch.Look(outcome);
+    EXPECT_EQ(watch.Fired(), !is_told);
   }
 }
 

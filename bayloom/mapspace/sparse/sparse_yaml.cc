@@ -113,7 +113,7 @@ ActionOptimization ReadAction(const yaml::YamlValue& value) {
   } else if (name == "skipping_spatial" || name == "spatial_skipping") {
     action.kind = ActionOptimization::Kind::kSpatialSkipping;
   } else {
-    type.Fail("there is no optimization '" + type.Text() +
+    type.Fail("there is no optimization '" + base::InOneLine(type.Text()) +
               "'; there are gating, skipping and skipping-spatial");
   }
   const auto options = value.Find("options");
@@ -205,7 +205,8 @@ void ReadComputeOptimizations(const yaml::YamlValue& target, ComputeSparsity& sp
     } else if (name == "skipping" || name == "skip_on_not_aligned_operands") {
       sparsity.skips_unaligned = true;
     } else {
-      type.Fail("there is no optimization '" + name + "'; there are gating and skipping");
+      type.Fail("there is no optimization '" + base::InOneLine(name) +
+                "'; there are gating and skipping");
     }
   }
 }

@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: The Bayloom authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Times ONNX's operators, each at two realistic sizes, before any tuning, in turns with onnxruntime.
+"""Times ONNX's operators, each at two realistic sizes, in turns with onnxruntime: before any tuning,
+or, with --trials, after it.
 
     build/venv/bin/python benchmarks/peers/onnxruntime/operator_table.py --out operators.jsonl \\
         --result benchmarks/results/operator_table.json
@@ -18,6 +19,7 @@ import json
 import os
 import pathlib
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -86,6 +88,14 @@ def error_of(actual, expected):
     return worst
 
 
+def tune(options, path):
+    """Leaves a database beside the model, where compiling finds it."""
+    command = [options.bayloom, "tune", str(path), "--threads", "1", "--trials", str(options.trials)]
+    result = subprocess.run(command, capture_output=True, text=True)
+    if result.returncode != 0:
+        raise RuntimeError(result.stderr.strip().splitlines()[-1])
+
+
 def measure(options, case):
     """The row of a case; what is missing in it is said by `refused`."""
     inputs = case.inputs()
@@ -98,6 +108,8 @@ def measure(options, case):
         except Exception as error:  # onnxruntime has no common class of its exceptions
             return {"refused": "onnxruntime: " + str(error).splitlines()[0][:160]}
         try:
+            if options.trials:
+                tune(options, path)
             network = compiled.Compiled(options.bayloom, path, folder, ["--threads", "1"])
         except RuntimeError as error:
             return {"refused": "Bayloom: " + str(error)[:160]}
@@ -139,6 +151,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bayloom", default="build/release/bin/bayloom", help="the program")
     parser.add_argument("--only", metavar="NAMES", help="operators, with commas between")
+    parser.add_argument("--trials", type=int, default=0, help="tune each case with so many first")
     parser.add_argument("--batches", type=int, nargs="+", default=[1, 8], help="images or sequences")
     parser.add_argument("--seconds", type=float, default=0.5, help="of a case's turns")
     parser.add_argument("--out", type=pathlib.Path, help="a line for each case; goes on from it")
@@ -154,7 +167,7 @@ def main():
     for row in slower[:20]:
         print(describe(row))
     if options.result:
-        result_file.write(options.result, "Operators before any trial beside onnxruntime", timed,
+        result_file.write(options.result, "Operators beside onnxruntime", timed,
                           peers={"onnxruntime": onnxruntime.__version__})
 
 

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "bayloom/base/json.h"
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/version.h"
 #include "bayloom/record/store.h"
@@ -148,7 +149,7 @@ std::optional<std::string> MutateStructure(const std::string& input, base::Rando
   for (std::string line; std::getline(in, line);) lines.push_back(line);
   if (lines.empty()) return std::nullopt;
   std::string& line = lines[random.UniformInt(std::ssize(lines))];
-  Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+  Json json = base::ParseJsonOrDiscard(line);
   if (json.is_discarded()) return std::nullopt;
   Json* place = &json;
   while (place->is_structured() && !place->empty() && random.UniformInt(5) != 0) {
