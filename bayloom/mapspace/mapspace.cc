@@ -13,19 +13,6 @@
 #include "bayloom/base/result.h"
 
 namespace bayloom::mapspace {
-namespace {
-
-/// " C=4 M=2": those above 1 that a constraint fixes.
-std::string SpatialFactors(const LevelConstraint& level, const Problem& problem) {
-  std::string text;
-  for (int d = 0; d < problem.DimensionCount(); ++d) {
-    if (level.spatial[d] > 1)
-      text += fmt::format(" {}={}", problem.dimensions[d], level.spatial[d]);
-  }
-  return text;
-}
-
-}  // namespace
 
 Mapspace::Mapspace(Problem problem, Architecture architecture,
                    std::span<const Directive> constraints)
@@ -75,15 +62,6 @@ Mapspace::Mapspace(Problem problem, Architecture architecture,
     dimension.splits =
         space::MakeFactorization(problem_.dimensions[d], dimension.extent,
                                  std::max<int>(1, static_cast<int>(dimension.slots.size())));
-  }
-  for (int l = 0; l < architecture_.LevelCount(); ++l) {
-    const std::string fixed = SpatialFactors(constraints_.levels[l], problem_);
-    const Fanout room = fanouts_[l];
-    const bool fits = room.x * room.y > 1 && PlaceSpatialLoops(l, skeleton_.levels[l]);
-    if (fixed.empty() || fits) continue;
-    throw InputError(
-        fmt::format("constraints: the spatial factors{} of {} have no room on {} x {} places",
-                    fixed, architecture_.levels[l].name, room.x, room.y));
   }
 }
 
