@@ -83,10 +83,18 @@ class OtherArchitectureTest(unittest.TestCase):
         return [line for line in map(json.loads, text.splitlines()) if line["type"] == kind]
 
     def talk(self, *lines):
-        done = subprocess.run(WORKER, shell=True, capture_output=True, text=True, timeout=PATIENCE,
-                              input="".join(json.dumps(line) + "\n" for line in lines))
-        said = [json.loads(line) for line in done.stdout.splitlines()]
-        return [each for each in said if "alive" not in each]
+        """What a worker says: a greeting, and an answer to each line before its input ends."""
+        with subprocess.Popen(WORKER, shell=True, text=True, stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE) as worker:
+            worker.stdin.write("".join(json.dumps(line) + "\n" for line in lines))
+            worker.stdin.flush()
+            said = []
+            while len(said) < 1 + len(lines):
+                line = json.loads(worker.stdout.readline())
+                if "alive" not in line:
+                    said.append(line)
+            worker.stdin.close()
+        return said
 
     def test_the_worker_says_what_it_is(self):
         hello, = self.talk()

@@ -77,17 +77,6 @@ TEST_F(RunSummaryTest, ChartRunsOverTimeAsWell) {
   EXPECT_EQ(chart.x_label, "seconds");
 }
 
-TEST_F(RunSummaryTest, ValuesThatAreNotFiniteImproveNothing) {
-  const record::RunId run = store_.BeginRun(record::SampleSearch("odd")).id;
-  const double values[] = {NAN, INFINITY, 1, INFINITY, 2};
-  for (int i = 0; i < 5; ++i) {
-    EXPECT_TRUE(store_.AddTrial(record::MakeConfiguration(run, i, values[i])));
-  }
-  const RunSummary summary = SummaryOf(store_, run);
-  ASSERT_EQ(summary.improvements.size(), 2u);
-  EXPECT_EQ(summary.improvements[1].value, 2);
-}
-
 TEST_F(RunSummaryTest, JsonHasTheBestCandidate) {
   const nlohmann::json json = ToJson(summary_);
   EXPECT_EQ(json["kind"], "search");
