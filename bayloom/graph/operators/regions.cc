@@ -274,7 +274,10 @@ void CropAndResize(OperatorContext& context) {
     const double steps = static_cast<double>(size[axis] - 1);
     if (steps == 0) return LiteralLike(0.5 * last, start) * (start + end);
     const Expr step = (end - start) * LiteralLike(last, start) / LiteralLike(steps, start);
-    return start * LiteralLike(last, start) + tensor::Cast(start->dtype, s[2 + axis]) * step;
+    // The last sample lies at the end itself: a rounding would take it out of the image.
+    return tensor::Select(
+        tensor::Equal(s[2 + axis], Expr(size[axis] - 1)), end * LiteralLike(last, end),
+        start * LiteralLike(last, start) + tensor::Cast(start->dtype, s[2 + axis]) * step);
   };
   const std::vector<int64_t> shape = {rois.shape()[0], x.shape()[1], size[0], size[1]};
   context.SetOutput(0, context.builder().Map("cropandresize", shape, [&](const Exprs& s) {
