@@ -75,10 +75,14 @@ class NetworkCase:
             for value in self.model.graph.input if value.name not in weights}
         wide = onnx.ModelProto()
         wide.CopyFrom(self.model)
-        for tensor in wide.graph.initializer:
+        attributes = [a for node in wide.graph.node for a in node.attribute]
+        for tensor in [*wide.graph.initializer, *(a.t for a in attributes if a.HasField("t"))]:
             if tensor.data_type == TensorProto.FLOAT:
                 array = numpy_helper.to_array(tensor).astype(numpy.float64)
                 tensor.CopyFrom(numpy_helper.from_array(array, tensor.name))
+        for attribute in attributes:
+            if attribute.name == "to" and attribute.i == TensorProto.FLOAT:
+                attribute.i = TensorProto.DOUBLE
         for value in [*wide.graph.input, *wide.graph.output, *wide.graph.value_info]:
             if value.type.tensor_type.elem_type == TensorProto.FLOAT:
                 value.type.tensor_type.elem_type = TensorProto.DOUBLE
