@@ -34,6 +34,7 @@ Json OutcomeToJson(const trial::Outcome& outcome) {
     json["value"] = outcome.value;
   } else {
     json["reason"] = outcome.reason;
+    if (outcome.is_told) json["told"] = true;
   }
   for (const trial::NamedValue& named : outcome.values) {
     if (std::isfinite(named.value)) json["values"][named.name] = named.value;
@@ -60,6 +61,8 @@ Result<trial::Outcome> OutcomeFromJson(const Json& json) {
     const auto reason = json.find("reason");
     if (reason == json.end() || !reason->is_string()) return Error{"an outcome without a reason"};
     outcome.reason = base::InOneLine(reason->get<std::string>(), kMaxReasonBytes);
+    const auto told = json.find("told");
+    outcome.is_told = told != json.end() && *told == true;
   }
   if (const auto values = json.find("values"); values != json.end()) {
     if (!values->is_object()) return Error{"'values' is no object"};

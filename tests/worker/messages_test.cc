@@ -60,9 +60,11 @@ TEST(WorkerMessages, OutcomesComeBackAsTheyWere) {
   EXPECT_EQ(read->outcome.values, report.outcome.values);
 
   report.outcome = trial::Outcome::Infeasible(trial::Verdict::kWrongOutput, "it \"says\"\nso");
+  report.outcome.is_told = true;
   read = ReadReport(ToLine(report));
   ASSERT_TRUE(read);
   EXPECT_EQ(read->outcome.verdict, trial::Verdict::kWrongOutput);
+  EXPECT_TRUE(read->outcome.is_told);
   EXPECT_EQ(read->outcome.reason, "it \"says\"\\nso");  // one line
 }
 
