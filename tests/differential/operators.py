@@ -785,6 +785,16 @@ def roi_align(d, op):
                  "coordinate_transformation_mode": d.one_of([None, "output_half_pixel"])})
 
 
+@operators("MaxRoiPool")
+def max_roi_pool(d, op):
+    x = d.new(d.array(np.float32, (2, d.integer(1, 3), d.integer(1, 12), d.integer(1, 12))), constant=False)
+    count = d.integer(1, 3)
+    regions = np.concatenate([d.random.integers(0, 2, (count, 1)), d.random.integers(-2, 15, (count, 4))], 1)
+    return Node(op, [x, d.new(regions.astype(np.float32))],
+                {"pooled_shape": [d.integer(1, 4), d.integer(1, 4)], "spatial_scale": d.one_of([None, 0.5])},
+                exact=True)
+
+
 @operators("AffineGrid")
 def affine_grid(d, op):
     rank, batch = d.integer(2, 3), d.integer(1, 2)

@@ -177,5 +177,26 @@ TEST(LibraryKernels, CostlyPartsOfConcatenationsStayTasks) {
   for (const std::string& name : names) EXPECT_EQ(name.find("resize+concat"), std::string::npos);
 }
 
+/// Rows of a concatenation that are chosen at run time: many of them are read from memory, few are
+/// taken from the parts.
+TEST(LibraryKernels, ConcatenationsReadAtComputedPlacesStayTasks) {
+  const auto names = [](int64_t rows) {
+    GraphBuilder b("net");
+    const tensor::Tensor x = b.Input("x", DType::kFloat32, {4, 6});
+    const tensor::Tensor z = b.Input("z", DType::kFloat32, {4, 6});
+    const tensor::Tensor at = b.Input("at", DType::kInt64, {rows});
+    const tensor::Tensor joined = b.Map("concat", {8, 6}, [&](const auto& i) {
+      return tensor::Select(i[0] < tensor::Expr(4), x(i[0], i[1]), z(i[0] - 4, i[1]));
+    });
+    const tensor::Tensor rows_read = b.Map("gather", {rows, 6}, [&](const auto& i) {
+      const tensor::Expr row = tensor::Max(tensor::Min(at(i[0]), tensor::Expr(7)), tensor::Expr(0));
+      return joined(row, i[1]);
+    });
+    return CheckTasks(b.Build({{"y", rows_read.id()}}));
+  };
+  EXPECT_EQ(names(2).size(), 1u);
+  EXPECT_EQ(names(8).size(), 2u);
+}
+
 }  // namespace
 }  // namespace bayloom::graph

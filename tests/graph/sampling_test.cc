@@ -112,6 +112,43 @@ TEST(RoiAlign, AveragesBins) {
   ExpectClose(y, expected);
 }
 
+/// Bins of regions inside, at the border of and beyond an image; empty ones are zero.
+TEST(MaxRoiPool, IsTheLargestOfEachBin) {
+  const int64_t channels = 3, height = 13, width = 9, bins_y = 3, bins_x = 2;
+  const double scale = 0.5;
+  const HostTensor x = RandomTensor({2, channels, height, width}, 1);
+  const std::vector<double> regions = {0, 0,  0,  16, 24,  1, 2,   5,   3,   6,   1, 8, 8, 8, 8,
+                                       0, -9, -8, 7,  100, 1, 400, 400, 440, 420, 0, 6, 9, 2, 1};
+  const HostTensor y = RunOperator({.op = "MaxRoiPool",
+                                    .inputs = {x, Floats({6, 5}, regions)},
+                                    .attributes = {{"pooled_shape", std::vector{bins_y, bins_x}},
+                                                   {"spatial_scale", 0.5f}}})[0];
+  const auto bounds = [&](double start, double end, int64_t bin, int64_t bins, int64_t extent) {
+    const double first = std::round(start * scale), last = std::round(end * scale);
+    const double size = std::max(last - first + 1, 1.0) / static_cast<double>(bins);
+    const auto limited = [&](double at) {
+      return static_cast<int64_t>(std::clamp(first + at, 0.0, static_cast<double>(extent)));
+    };
+    return std::pair{limited(std::floor(static_cast<double>(bin) * size)),
+                     limited(std::ceil(static_cast<double>(bin + 1) * size))};
+  };
+  for (int64_t i = 0; i < y.ElementCount(); ++i) {
+    const int64_t bx = i % bins_x, by = i / bins_x % bins_y;
+    const int64_t c = i / (bins_x * bins_y) % channels, r = i / (bins_x * bins_y * channels);
+    const double* region = &regions[5 * r];
+    const auto [top, bottom] = bounds(region[2], region[4], by, bins_y, height);
+    const auto [left, right] = bounds(region[1], region[3], bx, bins_x, width);
+    double largest = top < bottom && left < right ? -INFINITY : 0;
+    for (int64_t row = top; row < bottom; ++row) {
+      for (int64_t column = left; column < right; ++column) {
+        const auto image = static_cast<int64_t>(region[0]) * channels + c;
+        largest = std::max(largest, x.Get((image * height + row) * width + column));
+      }
+    }
+    EXPECT_EQ(y.Get(i), largest) << i;
+  }
+}
+
 /// Without offsets a deformable convolution is a convolution; an offset of one element shifts it.
 TEST(DeformConv, FollowsItsOffsets) {
   const HostTensor x = RandomTensor({1, 4, 6, 6}, 1), w = RandomTensor({6, 4, 3, 3}, 2);

@@ -234,6 +234,7 @@ class Fuser {
     constexpr size_t kMaxChain = 16;
     for (int last = first, next; (next = OnlyReader(last)) >= 0; last = next) {
       if (NodeAt(next).kind != NodeKind::kMap || IsCostlyInJoin(NodeAt(last), NodeAt(next)) ||
+          IsJoinReadAtComputedPlaces(NodeAt(last), NodeAt(next)) ||
           !KeepsChannelsLast(NodeAt(last), NodeAt(next)) ||
           groups_[group].nodes.size() == kMaxChain) {
         break;

@@ -194,7 +194,43 @@ void RoiAlign(OperatorContext& context) {
   }));
 }
 
-/// Maxima over bins of whole elements; the regions' columns are (batch, x1, y1, x2, y2).
+/// Maxima of 2^level rows from each row of an image on, limited to the image:
+/// [n, channels, rows, columns] -> [levels, n, channels, rows, columns]. Two such runs, which may
+/// overlap, hold the rows of any bin.
+tensor::Tensor MaximaOfRuns(OperatorContext& context, const tensor::Tensor& image) {
+  std::vector<int64_t> shape = image.shape();
+  const Expr last = shape[2] - 1;
+  shape.insert(shape.begin(), 1);
+  std::vector<tensor::Tensor> levels = {context.builder().View(image, shape)};
+  for (int64_t run = 1; 2 * run <= image.shape()[2]; run *= 2) {
+    const tensor::Tensor below = levels.back();
+    levels.push_back(context.builder().Map("maxroipool.runs", shape, [&](const Exprs& s) {
+      const Expr next = tensor::Min(s[3] + Expr(run), last);
+      return tensor::Max(below.At(s), below(s[0], s[1], s[2], next, s[4]));
+    }));
+  }
+  return ConcatenateRows(context, levels);
+}
+
+/// The level of the longest runs that fit into each bin, and their length: [regions, bins, 2].
+tensor::Tensor LevelsOfRuns(OperatorContext& context, const tensor::Tensor& first,
+                            const tensor::Tensor& behind, int64_t levels) {
+  std::vector<int64_t> shape = first.shape();
+  shape.push_back(2);
+  return context.builder().Map("maxroipool.levels", shape, [&](const Exprs& s) {
+    const Expr length = behind(s[0], s[1]) - first(s[0], s[1]);
+    Expr level = 0, run = 1;
+    for (int64_t k = 1; k < levels; ++k) {
+      const Expr fits = Expr(int64_t{1} << k) <= length;
+      level = tensor::Select(fits, Expr(k), level);
+      run = tensor::Select(fits, Expr(int64_t{1} << k), run);
+    }
+    return tensor::Select(tensor::Equal(s[2], 0), level, run);
+  });
+}
+
+/// Maxima over bins of whole elements; the regions' columns are (batch, x1, y1, x2, y2), rounded
+/// to the nearest element, halves away from zero.
 void MaxRoiPool(OperatorContext& context) {
   const tensor::Tensor x = context.Input(0), rois = context.Input(1);
   const std::vector<int64_t> bins = context.Ints("pooled_shape");
@@ -210,7 +246,9 @@ void MaxRoiPool(OperatorContext& context) {
           const auto edge = [&](int column) {
             const Expr value = rois(s[0], column);
             const Expr scaled = Bounded(value * LiteralLike(scale, value), -0x1p24, 0x1p24);
-            return tensor::Unary(ExprOp::kFloor, scaled + LiteralLike(0.5, scaled));
+            const Expr half = LiteralLike(0.5, scaled), zero = LiteralLike(0, scaled);
+            return tensor::Select(scaled < zero, tensor::Unary(ExprOp::kCeil, scaled - half),
+                                  tensor::Unary(ExprOp::kFloor, scaled + half));
           };
           const Expr start = edge(2 - axis), one = LiteralLike(1, start);
           const Expr size = tensor::Max(edge(4 - axis) - start + one, one);
@@ -224,20 +262,26 @@ void MaxRoiPool(OperatorContext& context) {
   const tensor::Tensor first[2] = {limits(0, false), limits(1, false)};
   const tensor::Tensor behind[2] = {limits(0, true), limits(1, true)};
   const Expr least = tensor::NeutralElement(tensor::Reduction::kMax, x.dtype());
-  const auto within = [&](int axis, const Expr& region, const Expr& bin, const Expr& at) {
-    return first[axis](region, bin) <= at && at < behind[axis](region, bin);
-  };
-  const tensor::Tensor rows = context.builder().Reduce(
-      "maxroipool.rows", {rois.shape()[0], x.shape()[1], bins[0], x.shape()[3]},
-      {{"y", x.shape()[2]}}, tensor::Reduction::kMax, [&](const Exprs& s, const Exprs& r) {
+  const tensor::Tensor runs = MaximaOfRuns(context, x);
+  const tensor::Tensor level = LevelsOfRuns(context, first[0], behind[0], runs.shape()[0]);
+  const int64_t regions = rois.shape()[0], height = x.shape()[2], width = x.shape()[3];
+  const tensor::Tensor rows = context.builder().Map(
+      "maxroipool.rows", {regions, x.shape()[1], bins[0], width}, [&](const Exprs& s) {
         const Expr batch = tensor::Cast(
             DType::kInt64, Bounded(rois(s[0], 0), 0, static_cast<double>(x.shape()[0] - 1)));
-        return tensor::Select(within(0, s[0], s[2], r[0]), x(batch, s[1], r[0], s[3]), least);
+        const Expr own = level(s[0], s[2], 0);
+        const auto run = [&](const Expr& row) {
+          return runs(own, batch, s[1], tensor::Max(tensor::Min(row, Expr(height - 1)), Expr(0)),
+                      s[3]);
+        };
+        return tensor::Max(run(first[0](s[0], s[2])),
+                           run(behind[0](s[0], s[2]) - level(s[0], s[2], 1)));
       });
   const tensor::Tensor maxima = context.builder().Reduce(
-      "maxroipool.max", {rois.shape()[0], x.shape()[1], bins[0], bins[1]}, {{"x", x.shape()[3]}},
+      "maxroipool.max", {regions, x.shape()[1], bins[0], bins[1]}, {{"x", width}},
       tensor::Reduction::kMax, [&](const Exprs& s, const Exprs& r) {
-        return tensor::Select(within(1, s[0], s[3], r[0]), rows(s[0], s[1], s[2], r[0]), least);
+        const Expr within = first[1](s[0], s[3]) <= r[0] && r[0] < behind[1](s[0], s[3]);
+        return tensor::Select(within, rows(s[0], s[1], s[2], r[0]), least);
       });
   context.SetOutput(0, context.builder().Map("maxroipool", maxima.shape(), [&](const Exprs& s) {
     const Expr empty = behind[0](s[0], s[2]) <= first[0](s[0], s[2]) ||

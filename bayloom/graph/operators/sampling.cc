@@ -152,27 +152,39 @@ Deformation ReadDeformation(OperatorContext& context, const tensor::Tensor& x,
   return d;
 }
 
+/// Where the windows read along an axis (0: y, 1: x): [n, offset groups, kh, kw, oh, ow].
+tensor::Tensor DeformedPositions(OperatorContext& context, const Deformation& d, int axis,
+                                 DType type, int64_t extent) {
+  const Windows& w = d.windows;
+  std::vector<int64_t> shape = d.offset.shape();
+  shape.erase(shape.begin() + 4);
+  return context.builder().Map("deformconv.position", shape, [&](const Exprs& s) {
+    const Expr start = s[4 + axis] * Expr(w.strides[axis]) +
+                       s[2 + axis] * Expr(w.dilations[axis]) - Expr(w.pads_low[axis]);
+    const Expr offset = d.offset(s[0], s[1], s[2], s[3], axis, s[4], s[5]);
+    return SamplingPosition(tensor::Cast(type, start) + tensor::Cast(type, offset), extent,
+                            Sampling());
+  });
+}
+
 /// What the windows read: [n, channels, kh, kw, oh, ow].
 tensor::Tensor DeformedColumns(OperatorContext& context, const tensor::Tensor& x,
                                const Deformation& d) {
   const Windows& w = d.windows;
   const std::vector<int64_t> shape = {x.shape()[0], x.shape()[1], w.kernel[0],
                                       w.kernel[1],  w.counts[0],  w.counts[1]};
-  const DType type = PositionType(x);
   const Sampling sampling;
+  const bool one_group = d.channels_per_offset == x.shape()[1];
+  tensor::Tensor positions[2];  // [n, offset groups, kh, kw, oh, ow], the same for all channels
+  for (int k = 0; k < 2; ++k) {
+    positions[k] = DeformedPositions(context, d, k, PositionType(x), x.shape()[2 + k]);
+  }
   return context.builder().Map("deformconv.columns", shape, [&](const Exprs& s) {
-    const bool one_group = d.channels_per_offset == x.shape()[1];
     const Expr group = one_group ? Expr(0) : tensor::FloorDiv(s[1], Expr(d.channels_per_offset));
-    Exprs positions;
-    for (int k = 0; k < 2; ++k) {
-      const Expr start =
-          s[4 + k] * Expr(w.strides[k]) + s[2 + k] * Expr(w.dilations[k]) - Expr(w.pads_low[k]);
-      const Expr offset = d.offset(s[0], group, s[2], s[3], k, s[4], s[5]);
-      positions.push_back(SamplingPosition(tensor::Cast(type, start) + tensor::Cast(type, offset),
-                                           x.shape()[2 + k], sampling));
-    }
-    const Expr value = InterpolateAt(x, {s[0], s[1]}, positions, sampling);
-    return d.mask ? value * (*d.mask)(s[0], group, s[2], s[3], s[4], s[5]) : value;
+    const Exprs point = {s[0], group, s[2], s[3], s[4], s[5]};
+    const Expr value =
+        InterpolateAt(x, {s[0], s[1]}, {positions[0].At(point), positions[1].At(point)}, sampling);
+    return d.mask ? value * d.mask->At(point) : value;
   });
 }
 

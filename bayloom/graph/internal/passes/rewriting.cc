@@ -125,12 +125,30 @@ tensor::Expr ThroughMoves(const Graph& graph, const tensor::Expr& e, int reader)
   });
 }
 
+namespace {
+
+bool ChoosesBetweenTensors(const tensor::Expr& value) {
+  return value->op == tensor::ExprOp::kSelect && !LoadsOf(value->operands[1]).empty() &&
+         !LoadsOf(value->operands[2]).empty();
+}
+
+}  // namespace
+
 bool IsCostlyInJoin(const Node& node, const Node& reader) {
   constexpr int64_t kMaxJoinedCost = 16;  // a copy with computed indices
-  const tensor::Expr& value = reader.stage.value;
-  return value->op == tensor::ExprOp::kSelect && !LoadsOf(value->operands[1]).empty() &&
-         !LoadsOf(value->operands[2]).empty() &&
+  return ChoosesBetweenTensors(reader.stage.value) &&
          tensor::EvaluationCost(node.stage.value) > kMaxJoinedCost;
+}
+
+bool IsJoinReadAtComputedPlaces(const Node& node, const Node& reader) {
+  if (!ChoosesBetweenTensors(node.stage.value)) return false;
+  const std::vector<tensor::Expr> loads = LoadsOf(reader.stage.value, node.output());
+  const auto is_computed = [](const tensor::Expr& load) {
+    return std::ranges::any_of(load->operands,
+                               [](const tensor::Expr& index) { return !LoadsOf(index).empty(); });
+  };
+  return std::ranges::any_of(loads, is_computed) &&
+         static_cast<int64_t>(loads.size()) * PointsOf(reader) >= PointsOf(node);
 }
 
 std::vector<int64_t> ShapeOf(const Node& node) {

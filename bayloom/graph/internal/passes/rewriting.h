@@ -46,6 +46,10 @@ tensor::Expr ThroughMoves(const Graph& graph, const tensor::Expr& e, int reader)
 /// Whether the reader chooses between tensors, as a concatenation does, and the node costs more
 /// than a copy: chosen element by element, all sides would be computed everywhere.
 bool IsCostlyInJoin(const Node& node, const Node& reader);
+/// Whether the node chooses between tensors, as a concatenation does, and the reader takes at least
+/// as many of its elements as it has, at places that are computed: chosen at each of those, vectors
+/// of elements that lie side by side would become single ones.
+bool IsJoinReadAtComputedPlaces(const Node& node, const Node& reader);
 /// The spatial extents.
 std::vector<int64_t> ShapeOf(const Node& node);
 /// Product of all extents.
