@@ -6,6 +6,7 @@
 /// Module feature: numbers that describe a program to a cost model; an estimate of its time from
 /// its loops.
 
+#include "bayloom/feature/code_estimate.h"
 #include "bayloom/feature/feature_columns.h"
 #include "bayloom/feature/program_features.h"
 #include "bayloom/feature/time_estimate.h"

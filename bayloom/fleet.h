@@ -8,6 +8,7 @@
 
 #include "bayloom/fleet/benches.h"
 #include "bayloom/fleet/configuration_trials.h"
+#include "bayloom/fleet/design_trials.h"
 #include "bayloom/fleet/kernel_trials.h"
 #include "bayloom/fleet/mapping_trials.h"
 #include "bayloom/fleet/program_trials.h"

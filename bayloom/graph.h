@@ -8,15 +8,19 @@
 ///     const TaskGraph network = ExtractTasks(ImportOnnx("resnet18.onnx"));
 
 #include "bayloom/graph/builder.h"
+#include "bayloom/graph/call_kinds.h"
 #include "bayloom/graph/executor.h"
+#include "bayloom/graph/extent_sum.h"
 #include "bayloom/graph/graph.h"
 #include "bayloom/graph/import.h"
 #include "bayloom/graph/network_plan.h"
 #include "bayloom/graph/package.h"
+#include "bayloom/graph/partial.h"
 #include "bayloom/graph/passes/passes.h"
 #include "bayloom/graph/precision.h"
 #include "bayloom/graph/precision_choice.h"
 #include "bayloom/graph/random_inputs.h"
+#include "bayloom/graph/survey.h"
 #include "bayloom/graph/tasks.h"
 #include "bayloom/tensor.h"
 

@@ -7,11 +7,13 @@
 /// tasks; learning curves; Sobol indices. Rows of numbers in, mean and variance out.
 
 #include "bayloom/model/adam.h"
+#include "bayloom/model/autoregressive.h"
 #include "bayloom/model/cholesky.h"
 #include "bayloom/model/contextual.h"
 #include "bayloom/model/coregionalization.h"
 #include "bayloom/model/earlier_ranking.h"
 #include "bayloom/model/feasibility_forest.h"
+#include "bayloom/model/fit_failure.h"
 #include "bayloom/model/fit_hyperparameters.h"
 #include "bayloom/model/gamma_prior.h"
 #include "bayloom/model/gaussian_process.h"

@@ -12,6 +12,7 @@
 ///     }
 
 #include "bayloom/optimizer/feature_options.h"
+#include "bayloom/optimizer/local_search.h"
 #include "bayloom/optimizer/optimizer.h"
 #include "bayloom/optimizer/random_search.h"
 #include "bayloom/optimizer/sensitivity.h"

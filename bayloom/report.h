@@ -7,7 +7,10 @@
 
 #include "bayloom/report/cores_table.h"
 #include "bayloom/report/design_table.h"
+#include "bayloom/report/division_table.h"
 #include "bayloom/report/format.h"
+#include "bayloom/report/fused_table.h"
+#include "bayloom/report/gain_text.h"
 #include "bayloom/report/histogram.h"
 #include "bayloom/report/line_chart.h"
 #include "bayloom/report/map_table.h"

@@ -7,7 +7,10 @@
 
 #include "bayloom/sketch/analysis.h"
 #include "bayloom/sketch/default_schedule.h"
+#include "bayloom/sketch/derivations/derivations.h"
 #include "bayloom/sketch/design_space.h"
 #include "bayloom/sketch/gpu/gpu_spaces.h"
+#include "bayloom/sketch/pattern.h"
+#include "bayloom/sketch/rows_for_pool.h"
 #include "bayloom/sketch/rules/rules.h"
 #include "bayloom/tensor.h"

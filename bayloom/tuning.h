@@ -27,6 +27,7 @@
 #include "bayloom/tuning/design_evaluator.h"
 #include "bayloom/tuning/design_search.h"
 #include "bayloom/tuning/design_space.h"
+#include "bayloom/tuning/design_trials.h"
 #include "bayloom/tuning/division.h"
 #include "bayloom/tuning/durable_study.h"
 #include "bayloom/tuning/earlier_searches.h"
@@ -52,6 +53,7 @@
 #include "bayloom/tuning/tuned_network.h"
 #include "bayloom/tuning/tuning_subject.h"
 #include "bayloom/tuning/tuning_task.h"
+#include "bayloom/tuning/untuned_comparison.h"
 
 namespace bayloom {
 

@@ -60,5 +60,27 @@ install(FILES
   DESTINATION ${config_folder})
 
 install(TARGETS bayloom)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/bayloom DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-  FILES_MATCHING PATTERN "*.h" PATTERN internal EXCLUDE)
+
+# Headers that a module's umbrella header reaches are public; the runtime's are C of its own.
+function(bayloom_public_headers result)
+  file(GLOB waiting RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
+    ${PROJECT_SOURCE_DIR}/bayloom/*.h ${PROJECT_SOURCE_DIR}/bayloom/codegen/runtime/*.h)
+  set(reached)
+  while(waiting)
+    list(POP_BACK waiting header)
+    list(APPEND reached ${header})
+    file(STRINGS ${PROJECT_SOURCE_DIR}/${header} lines REGEX "^#include \"bayloom/")
+    foreach(line IN LISTS lines)
+      string(REGEX REPLACE "^#include \"(.*)\"$" "\\1" included "${line}")
+      if(NOT included IN_LIST reached AND NOT included IN_LIST waiting)
+        list(APPEND waiting ${included})
+      endif()
+    endforeach()
+  endwhile()
+  set(${result} ${reached} PARENT_SCOPE)
+endfunction()
+bayloom_public_headers(headers)
+foreach(header IN LISTS headers)
+  get_filename_component(folder ${header} DIRECTORY)
+  install(FILES ${PROJECT_SOURCE_DIR}/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${folder})
+endforeach()

@@ -19,11 +19,11 @@
 #include <utility>
 
 #include "bayloom/base/clock.h"
+#include "bayloom/base/control_group.h"
+#include "bayloom/base/control_group_parent.h"
 #include "bayloom/base/emulator.h"
-#include "bayloom/base/internal/control_group.h"
-#include "bayloom/base/internal/control_group_parent.h"
-#include "bayloom/base/internal/guard_program.h"
-#include "bayloom/base/internal/guard_protocol.h"
+#include "bayloom/base/guard_program.h"
+#include "bayloom/base/guard_protocol.h"
 #include "bayloom/base/job_limits.h"
 #include "bayloom/base/system_error.h"
 

@@ -12,8 +12,8 @@
 
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/stop_flag.h"
-#include "bayloom/cli/internal/commands.h"
-#include "bayloom/cli/internal/output.h"
+#include "bayloom/cli/commands.h"
+#include "bayloom/cli/output.h"
 
 namespace bayloom::cli {
 namespace {

@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "bayloom/base/one_line.h"
-#include "bayloom/cli/internal/commands.h"
-#include "bayloom/cli/internal/help.h"
-#include "bayloom/cli/internal/model_option.h"
-#include "bayloom/cli/internal/partial_plan.h"
+#include "bayloom/cli/commands.h"
+#include "bayloom/cli/help.h"
+#include "bayloom/cli/options/model_option.h"
+#include "bayloom/cli/partial_plan.h"
 #include "bayloom/graph/partial.h"
 #include "bayloom/graph/survey.h"
 #include "bayloom/graph/tasks.h"

@@ -27,10 +27,10 @@
 #include "bayloom/base/stop_flag.h"
 #include "bayloom/base/system_error.h"
 #include "bayloom/base/version.h"
-#include "bayloom/cli/internal/commands.h"
-#include "bayloom/cli/internal/failure.h"
-#include "bayloom/cli/internal/help.h"
-#include "bayloom/cli/internal/output.h"
+#include "bayloom/cli/commands.h"
+#include "bayloom/cli/failure.h"
+#include "bayloom/cli/help.h"
+#include "bayloom/cli/output.h"
 #include "bayloom/record/database.h"
 
 namespace bayloom::cli {

@@ -11,11 +11,11 @@
 
 #include "bayloom/base/file.h"
 #include "bayloom/base/one_line.h"
-#include "bayloom/cli/internal/commands.h"
-#include "bayloom/cli/internal/help.h"
-#include "bayloom/cli/internal/network_option.h"
-#include "bayloom/cli/internal/partial_plan.h"
-#include "bayloom/cli/internal/regions.h"
+#include "bayloom/cli/commands.h"
+#include "bayloom/cli/help.h"
+#include "bayloom/cli/options/network_option.h"
+#include "bayloom/cli/partial_plan.h"
+#include "bayloom/cli/regions.h"
 #include "bayloom/graph/package.h"
 #include "bayloom/report/printable.h"
 

@@ -10,9 +10,9 @@
 #include <nlohmann/json.hpp>
 
 #include "bayloom/base/result.h"
-#include "bayloom/cli/internal/commands.h"
-#include "bayloom/cli/internal/help.h"
-#include "bayloom/cli/internal/network_runner.h"
+#include "bayloom/cli/commands.h"
+#include "bayloom/cli/help.h"
+#include "bayloom/cli/network_runner.h"
 #include "bayloom/graph/random_inputs.h"
 #include "bayloom/report/printable.h"
 #include "bayloom/report/table.h"

@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "bayloom/base/result.h"
-#include "bayloom/cli/internal/at_least_one.h"
-#include "bayloom/cli/internal/commands.h"
-#include "bayloom/cli/internal/define_option.h"
-#include "bayloom/cli/internal/help.h"
-#include "bayloom/cli/internal/map_options.h"
+#include "bayloom/cli/commands.h"
+#include "bayloom/cli/help.h"
+#include "bayloom/cli/options/at_least_one.h"
+#include "bayloom/cli/options/define_option.h"
+#include "bayloom/cli/options/map_options.h"
 #include "bayloom/external/scenario.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
 #include "bayloom/record/store.h"

@@ -8,10 +8,10 @@
 #include <string>
 
 #include "bayloom/base/read_line.h"
-#include "bayloom/cli/internal/commands.h"
-#include "bayloom/cli/internal/help.h"
-#include "bayloom/cli/internal/scenario_option.h"
-#include "bayloom/cli/internal/transfer_option.h"
+#include "bayloom/cli/commands.h"
+#include "bayloom/cli/help.h"
+#include "bayloom/cli/options/scenario_option.h"
+#include "bayloom/cli/options/transfer_option.h"
 #include "bayloom/external/hypermapper_server.h"
 #include "bayloom/external/line_server.h"
 #include "bayloom/tuning/durable_study.h"

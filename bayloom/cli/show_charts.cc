@@ -5,7 +5,7 @@
 
 #include "bayloom/base/file.h"
 #include "bayloom/base/result.h"
-#include "bayloom/cli/internal/show.h"
+#include "bayloom/cli/show.h"
 #include "bayloom/record/store.h"
 #include "bayloom/report/run_summary.h"
 #include "bayloom/report/session_charts.h"

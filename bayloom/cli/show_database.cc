@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bayloom/base/one_line.h"
-#include "bayloom/cli/internal/show.h"
+#include "bayloom/cli/show.h"
 #include "bayloom/record/program_pool.h"
 #include "bayloom/record/store.h"
 #include "bayloom/report/format.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "bayloom/base/result.h"
-#include "bayloom/cli/internal/show.h"
+#include "bayloom/cli/show.h"
 #include "bayloom/graph/tasks.h"
 #include "bayloom/report/format.h"
 #include "bayloom/report/printable.h"

@@ -9,7 +9,7 @@
 #include "bayloom/base/json.h"
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
-#include "bayloom/cli/internal/show_run.h"
+#include "bayloom/cli/show_run.h"
 #include "bayloom/report/format.h"
 #include "bayloom/report/pareto_table.h"
 #include "bayloom/report/printable.h"

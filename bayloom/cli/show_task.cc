@@ -9,7 +9,7 @@
 
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
-#include "bayloom/cli/internal/show.h"
+#include "bayloom/cli/show.h"
 #include "bayloom/codegen/compile.h"
 #include "bayloom/explain/explanation.h"
 #include "bayloom/measure/measurement_details.h"

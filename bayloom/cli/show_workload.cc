@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "bayloom/cli/internal/show.h"
+#include "bayloom/cli/show.h"
 #include "bayloom/report/format.h"
 #include "bayloom/report/printable.h"
 #include "bayloom/sketch/default_schedule.h"

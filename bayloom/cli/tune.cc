@@ -20,20 +20,20 @@
 #include "bayloom/base/duration.h"
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/stop_flag.h"
-#include "bayloom/cli/internal/at_least_one.h"
-#include "bayloom/cli/internal/commands.h"
-#include "bayloom/cli/internal/derivations_option.h"
-#include "bayloom/cli/internal/help.h"
-#include "bayloom/cli/internal/keep_programs.h"
-#include "bayloom/cli/internal/model_option.h"
-#include "bayloom/cli/internal/next_commands.h"
-#include "bayloom/cli/internal/objective_option.h"
-#include "bayloom/cli/internal/output.h"
-#include "bayloom/cli/internal/regions.h"
-#include "bayloom/cli/internal/run_options.h"
-#include "bayloom/cli/internal/store_option.h"
-#include "bayloom/cli/internal/target_option.h"
-#include "bayloom/cli/internal/workers_option.h"
+#include "bayloom/cli/commands.h"
+#include "bayloom/cli/help.h"
+#include "bayloom/cli/keep_programs.h"
+#include "bayloom/cli/next_commands.h"
+#include "bayloom/cli/options/at_least_one.h"
+#include "bayloom/cli/options/derivations_option.h"
+#include "bayloom/cli/options/model_option.h"
+#include "bayloom/cli/options/objective_option.h"
+#include "bayloom/cli/options/run_options.h"
+#include "bayloom/cli/options/store_option.h"
+#include "bayloom/cli/options/target_option.h"
+#include "bayloom/cli/options/workers_option.h"
+#include "bayloom/cli/output.h"
+#include "bayloom/cli/regions.h"
 #include "bayloom/codegen/cpu_features.h"
 #include "bayloom/fleet/kernel_trials.h"
 #include "bayloom/fleet/program_trials.h"
@@ -249,21 +249,18 @@ void PrintResult(tuning::Tuning& tuning, trial::StopReason reason, const TuneArg
              CommandsAfter(arguments, target, reason, status.trials).Text());
 }
 
-/// The target with its machine model, which takes seconds where the database does not have it.
+/// The target with its machine model, which takes seconds where none is known.
 target::Target MeasuredTargetFor(const target::Target& target, record::Store& store,
                                  tuning::UserStore& user_store) {
-  const bool is_known = store.FindTarget(target).has_value();
-  if (!is_known) {
+  tuning::MeasuringNotices notices;
+  notices.measuring = [&] {
     Say("Measuring this machine, once for {}: 5 to 25 seconds, before the time of the tuning\n",
-        base::InOneLine(store.path(), 200));
-  }
-  bool is_disturbed = false;
-  target::Target measured = tuning::MeasuredTarget(store, target, [&](const std::string& busy) {
-    is_disturbed = true;
+        user_store.is_open() ? "all models" : base::InOneLine(store.path(), 200));
+  };
+  notices.disturbed = [](const std::string& busy) {
     Say("{}; what is estimated of programs may be wrong for these records\n", busy);
-  });
-  if (!is_known && !is_disturbed) user_store.KeepMachine(measured);
-  return measured;
+  };
+  return tuning::MeasuredTarget(store, user_store, target, notices);
 }
 
 /// What earlier sessions of the database have decided on the precision.

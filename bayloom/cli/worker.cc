@@ -6,10 +6,10 @@
 #include <CLI/App.hpp>
 #include <memory>
 
-#include "bayloom/cli/internal/at_least_one.h"
-#include "bayloom/cli/internal/commands.h"
-#include "bayloom/cli/internal/help.h"
-#include "bayloom/cli/internal/target_option.h"
+#include "bayloom/cli/commands.h"
+#include "bayloom/cli/help.h"
+#include "bayloom/cli/options/at_least_one.h"
+#include "bayloom/cli/options/target_option.h"
 #include "bayloom/fleet/benches.h"
 #include "bayloom/trial/command_trial.h"
 

@@ -13,7 +13,7 @@
 
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
-#include "bayloom/codegen/internal/processor.h"
+#include "bayloom/codegen/ir/processor.h"
 #include "bayloom/target/arm_processor.h"
 
 namespace bayloom::codegen {

@@ -9,10 +9,12 @@
 
 #include <regex>
 
+#include "bayloom/codegen/cpu/call.h"
+#include "bayloom/codegen/cpu/module.h"
 #include "bayloom/codegen/gpu/gpu_image.h"
 #include "bayloom/codegen/gpu/ptx.h"
-#include "bayloom/codegen/internal/emit/module.h"
 #include "bayloom/codegen/object.h"
+#include "bayloom/tensor/library_call.h"
 
 namespace bayloom::codegen {
 namespace {
@@ -22,7 +24,7 @@ struct Compilation {
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::Module> module;
   llvm::TargetMachine* machine;
-  MemoryPlan memory;
+  plan::MemoryPlan memory;
   std::vector<KernelStep> steps;
 };
 
@@ -30,7 +32,7 @@ Result<Compilation> Begin(const tensor::Program& program, const target::Target& 
                           const std::string& symbol, KernelForm form = KernelForm::kWhole) {
   Result<llvm::TargetMachine*> machine = TargetMachineFor(target);
   if (!machine) return machine.error();
-  Result<EmitPlan> plan = MakeEmitPlan(program, target);
+  Result<plan::CpuPlan> plan = plan::MakeCpuPlan(program, target);
   if (!plan) return plan.error();
   Compilation compilation;
   compilation.context = std::make_unique<llvm::LLVMContext>();
@@ -42,6 +44,11 @@ Result<Compilation> Begin(const tensor::Program& program, const target::Target& 
   }
   compilation.machine = *machine;
   compilation.memory = std::move(plan->memory);
+  if (const auto call = tensor::AsCall(program)) {
+    const bayloom_kernel_memory memory = MemoryOfCall(program, *call);
+    compilation.memory.shared_bytes = memory.shared;
+    compilation.memory.worker_bytes = memory.worker;
+  }
   Optimize(*compilation.module, **machine, target);
   return compilation;
 }

@@ -10,7 +10,7 @@
 #include <functional>
 #include <vector>
 
-#include "bayloom/codegen/internal/emit/dot_product.h"
+#include "bayloom/codegen/cpu/dot_product.h"
 #include "bayloom/codegen/object.h"
 
 namespace bayloom::codegen {

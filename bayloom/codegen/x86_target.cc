@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-#include "bayloom/codegen/internal/processor.h"
+#include "bayloom/codegen/ir/processor.h"
 
 namespace bayloom::codegen {
 namespace {

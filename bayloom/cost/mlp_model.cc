@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "bayloom/base/random.h"
-#include "bayloom/cost/internal/score_loss.h"
+#include "bayloom/cost/score_loss.h"
 #include "bayloom/cost/throughput_model.h"
 #include "bayloom/model/adam.h"
 #include "bayloom/model/segment_network.h"

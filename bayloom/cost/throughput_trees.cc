@@ -9,7 +9,7 @@
 #include <limits>
 #include <sstream>
 
-#include "bayloom/cost/internal/pack_sum.h"
+#include "bayloom/cost/pack_sum.h"
 
 namespace bayloom::cost {
 namespace {

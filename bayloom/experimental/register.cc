@@ -3,7 +3,7 @@
 
 #include "bayloom/experimental/register.h"
 
-#include "bayloom/experimental/internal/register.h"
+#include "bayloom/experimental/variants.h"
 
 namespace bayloom::experimental {
 

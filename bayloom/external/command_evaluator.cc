@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "bayloom/base/run_command.h"
-#include "bayloom/external/internal/command_builder.h"
-#include "bayloom/external/internal/evaluator_functions.h"
+#include "bayloom/external/command_builder.h"
+#include "bayloom/external/evaluator_functions.h"
 #include "bayloom/space/configuration_json.h"
 #include "bayloom/trial/command_trial.h"
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "bayloom/external/internal/evaluator_functions.h"
+#include "bayloom/external/evaluator_functions.h"
 #include "bayloom/external/recorded_space.h"
 #include "bayloom/space/configuration_json.h"
 #include "bayloom/trial/inline_evaluator.h"

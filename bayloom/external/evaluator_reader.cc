@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bayloom/base/spelling.h"
-#include "bayloom/external/internal/scenario_readers.h"
+#include "bayloom/external/scenario_readers.h"
 
 namespace bayloom::external {
 namespace {

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "bayloom/base/one_line.h"
-#include "bayloom/external/internal/scenario_readers.h"
-#include "bayloom/external/internal/space_reader.h"
+#include "bayloom/external/scenario_readers.h"
+#include "bayloom/external/space_reader.h"
 
 namespace bayloom::external {
 namespace {

@@ -10,8 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include "bayloom/base/one_line.h"
-#include "bayloom/external/internal/scenario_readers.h"
-#include "bayloom/external/internal/space_reader.h"
+#include "bayloom/external/scenario_readers.h"
+#include "bayloom/external/space_reader.h"
 
 namespace bayloom::external {
 namespace {
@@ -183,7 +183,7 @@ void ReadOptimizer(const yaml::YamlValue& field, Scenario& scenario) {
 }
 
 /// What all spaces of a scenario have.
-void ReadSpace(const yaml::YamlValue& top, SpaceReader& space) {
+void ReadParameters(const yaml::YamlValue& top, SpaceReader& space) {
   for (const auto& [name, field] : top.At("parameters").Entries()) {
     if (name == "work" || name == "here") {
       field.Fail(
@@ -213,7 +213,7 @@ void ReadFidelity(const yaml::YamlValue& top, SpaceReader& space, Scenario& scen
   }
   if (values.size() < 2) field.Fail("expected at least two fidelities");
   SpaceReader without = space.Another();
-  ReadSpace(top, without);
+  ReadParameters(top, without);
   scenario.optimizer_options.fidelity = {without.Finish(top.At("parameters"))};
   const space::Scale scale = values.front() > 0 ? space::Scale::kLog : space::Scale::kLinear;
   const space::Value last = values.back();
@@ -230,7 +230,7 @@ void ReadOwnScenario(const yaml::YamlValue& top, SpaceReader& space, Scenario& s
   top.AllowOnly({"name", "parameters", "constraints", "minimize", "maximize", "evaluator", "budget",
                  "optimizer", "seed", "task", "known", "fidelity", "thresholds"});
   if (const auto name = top.Find("name")) scenario.name = name->Name();
-  ReadSpace(top, space);
+  ReadParameters(top, space);
   if (top.Find("fidelity")) ReadFidelity(top, space, scenario);
   scenario.space = space.Finish(top.At("parameters"));
   if (const auto known = top.Find("known")) ReadKnown(*known, scenario);

@@ -21,8 +21,8 @@
 #include "bayloom/base/out_of_memory.h"
 #include "bayloom/base/system_error.h"
 #include "bayloom/base/write_ignoring_sigpipe.h"
-#include "bayloom/external/internal/command_builder.h"
-#include "bayloom/external/internal/evaluator_functions.h"
+#include "bayloom/external/command_builder.h"
+#include "bayloom/external/evaluator_functions.h"
 #include "bayloom/space/configuration_json.h"
 
 namespace bayloom::external {

@@ -20,7 +20,7 @@
 #include "bayloom/base/path_error.h"
 #include "bayloom/base/result.h"
 #include "bayloom/base/text_limits.h"
-#include "bayloom/external/internal/kernel_tuner_cache.h"
+#include "bayloom/external/kernel_tuner_cache.h"
 #include "bayloom/space/configuration_json.h"
 
 namespace bayloom::external {

@@ -11,11 +11,11 @@
 #include "bayloom/base/result.h"
 #include "bayloom/base/text_limits.h"
 #include "bayloom/external/code_constraint.h"
-#include "bayloom/external/internal/kernel_tuner_cache.h"
-#include "bayloom/external/internal/scenario_readers.h"
-#include "bayloom/external/internal/space_reader.h"
+#include "bayloom/external/kernel_tuner_cache.h"
 #include "bayloom/external/recorded_space.h"
 #include "bayloom/external/scenario_overrides.h"
+#include "bayloom/external/scenario_readers.h"
+#include "bayloom/external/space_reader.h"
 
 namespace bayloom::external {
 

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "bayloom/external/internal/scenario_readers.h"
+#include "bayloom/external/scenario_readers.h"
 
 namespace bayloom::external {
 

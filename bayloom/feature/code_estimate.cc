@@ -10,14 +10,14 @@
 #include <set>
 #include <vector>
 
-#include "bayloom/feature/internal/cache_lines.h"
-#include "bayloom/feature/internal/call_time.h"
-#include "bayloom/feature/internal/dot_work.h"
-#include "bayloom/feature/internal/operation_list.h"
-#include "bayloom/feature/internal/register_nest.h"
-#include "bayloom/feature/internal/register_tile.h"
-#include "bayloom/feature/internal/touched_memory.h"
+#include "bayloom/feature/cache_lines.h"
+#include "bayloom/feature/call_time.h"
+#include "bayloom/feature/dot_work.h"
+#include "bayloom/feature/operation_list.h"
+#include "bayloom/feature/register_nest.h"
+#include "bayloom/feature/register_tile.h"
 #include "bayloom/feature/time_estimate.h"
+#include "bayloom/feature/touched_memory.h"
 
 namespace bayloom::feature {
 namespace {

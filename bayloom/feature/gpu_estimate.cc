@@ -8,10 +8,10 @@
 #include <optional>
 #include <set>
 
-#include "bayloom/feature/internal/gpu_access.h"
-#include "bayloom/feature/internal/gpu_kernel.h"
-#include "bayloom/feature/internal/op_counts.h"
-#include "bayloom/feature/internal/warp_work.h"
+#include "bayloom/feature/gpu_access.h"
+#include "bayloom/feature/gpu_kernel.h"
+#include "bayloom/feature/op_counts.h"
+#include "bayloom/feature/warp_work.h"
 
 namespace bayloom::feature {
 namespace {

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "bayloom/feature/internal/block_nest.h"
-#include "bayloom/feature/internal/gpu_kernel.h"
-#include "bayloom/feature/internal/op_counts.h"
-#include "bayloom/feature/internal/touched_memory.h"
+#include "bayloom/feature/block_nest.h"
+#include "bayloom/feature/gpu_kernel.h"
+#include "bayloom/feature/op_counts.h"
+#include "bayloom/feature/touched_memory.h"
 #include "bayloom/target/gpu_machine.h"
 
 namespace bayloom::feature {

@@ -7,10 +7,10 @@
 #include <set>
 #include <vector>
 
+#include "bayloom/feature/cache_lines.h"
+#include "bayloom/feature/call_time.h"
 #include "bayloom/feature/gpu_estimate.h"
-#include "bayloom/feature/internal/cache_lines.h"
-#include "bayloom/feature/internal/call_time.h"
-#include "bayloom/feature/internal/op_counts.h"
+#include "bayloom/feature/op_counts.h"
 
 namespace bayloom::feature {
 namespace {

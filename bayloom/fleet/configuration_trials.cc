@@ -10,7 +10,7 @@
 #include "bayloom/external/evaluator.h"
 #include "bayloom/external/scenario_overrides.h"
 #include "bayloom/fleet/answer_seconds.h"
-#include "bayloom/fleet/internal/read_configuration.h"
+#include "bayloom/fleet/read_configuration.h"
 #include "bayloom/space/configuration_json.h"
 #include "bayloom/worker/remote_evaluator.h"
 

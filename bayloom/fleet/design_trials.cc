@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "bayloom/fleet/internal/read_configuration.h"
+#include "bayloom/fleet/read_configuration.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
 #include "bayloom/space/configuration_json.h"
 #include "bayloom/worker/remote_evaluator.h"

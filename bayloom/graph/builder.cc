@@ -10,8 +10,8 @@
 
 #include "bayloom/base/result.h"
 #include "bayloom/codegen/abi.h"
-#include "bayloom/graph/internal/evaluate.h"
-#include "bayloom/graph/internal/operators/scaled_sum.h"
+#include "bayloom/graph/evaluate.h"
+#include "bayloom/graph/operators/scaled_sum.h"
 
 namespace bayloom::graph {
 namespace {
@@ -157,7 +157,7 @@ tensor::Tensor GraphBuilder::Rows(const tensor::Tensor& source, int64_t first, i
   const int64_t start = count == 0 ? 0 : elements / count * first;
   Node node{.op = "slice", .kind = NodeKind::kSlice};
   if (elements == 0 || ConstantOf(source) ||
-      start * tensor::ByteSize(source.dtype()) % codegen::kBufferAlignment != 0) {
+      start * tensor::ByteSize(source.dtype()) % target::kBufferAlignment != 0) {
     node.kind = NodeKind::kMap;
   }
   Exprs place = IterVars(0, shape.size());

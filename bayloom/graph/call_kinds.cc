@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "bayloom/graph/internal/passes/rewriting.h"
+#include "bayloom/graph/passes/rewriting.h"
 
 namespace bayloom::graph {
 namespace {

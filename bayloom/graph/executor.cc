@@ -17,7 +17,7 @@
 #include "bayloom/codegen/host.h"
 #include "bayloom/codegen/jit.h"
 #include "bayloom/codegen/runtime/bayloom_runtime.h"
-#include "bayloom/graph/internal/gpu_network.h"
+#include "bayloom/graph/gpu_network.h"
 
 namespace bayloom::graph {
 namespace {
@@ -121,7 +121,7 @@ struct OnProcessor final : Executor::Impl {
         for (int k = 0; k < programs[task]; ++k) {
           own = std::max(own, objects[first_kernels[task] + k].WorkspaceBytes(threads));
         }
-        bytes += codegen::AlignUp(own);
+        bytes += target::AlignUp(own);
       }
       most = std::max(most, bytes);
     }

@@ -9,8 +9,8 @@
 
 #include "bayloom/base/hash.h"
 #include "bayloom/codegen/abi.h"
-#include "bayloom/graph/internal/memory_plan.h"
-#include "bayloom/graph/internal/rounds.h"
+#include "bayloom/graph/tasks/network_memory.h"
+#include "bayloom/graph/tasks/rounds.h"
 #include "bayloom/tensor/interpreter.h"
 
 namespace bayloom::graph {
@@ -167,7 +167,7 @@ class Planner {
     if (sink_ != nullptr) return {Storage::Kind::kConstant, sink_->Add(bytes)};
     const int64_t position = static_cast<int64_t>(plan_.constants.size());
     plan_.constants.insert(plan_.constants.end(), bytes.begin(), bytes.end());
-    plan_.constants.resize(codegen::AlignUp(static_cast<int64_t>(plan_.constants.size())));
+    plan_.constants.resize(target::AlignUp(static_cast<int64_t>(plan_.constants.size())));
     return {Storage::Kind::kConstant, position};
   }
 

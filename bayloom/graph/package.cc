@@ -21,11 +21,11 @@
 #include "bayloom/codegen/cpu_features.h"
 #include "bayloom/codegen/host.h"
 #include "bayloom/graph/executor.h"
-#include "bayloom/graph/internal/c_names.h"
-#include "bayloom/graph/internal/constant_file.h"
-#include "bayloom/graph/internal/gpu_package_source.h"
-#include "bayloom/graph/internal/package_source.h"
-#include "bayloom/graph/internal/shared_forms.h"
+#include "bayloom/graph/package/c_names.h"
+#include "bayloom/graph/package/constant_file.h"
+#include "bayloom/graph/package/gpu_package_source.h"
+#include "bayloom/graph/package/package_source.h"
+#include "bayloom/graph/tasks/shared_forms.h"
 #include "bayloom/tensor/library_call.h"
 
 namespace bayloom::graph {

@@ -14,15 +14,15 @@
 #include <utility>
 
 #include "bayloom/base/result.h"
-#include "bayloom/graph/internal/graph_part.h"
-#include "bayloom/graph/internal/import_notes.h"
-#include "bayloom/graph/internal/left_model.h"
-#include "bayloom/graph/internal/node_order.h"
-#include "bayloom/graph/internal/node_schema.h"
-#include "bayloom/graph/internal/onnx_tensor.h"
-#include "bayloom/graph/internal/partial_import.h"
-#include "bayloom/graph/internal/small_types.h"
-#include "bayloom/graph/internal/value_types.h"
+#include "bayloom/graph/import/import_notes.h"
+#include "bayloom/graph/import/left_model.h"
+#include "bayloom/graph/import/node_order.h"
+#include "bayloom/graph/import/node_schema.h"
+#include "bayloom/graph/import/onnx_tensor.h"
+#include "bayloom/graph/import/partial_import.h"
+#include "bayloom/graph/import/small_types.h"
+#include "bayloom/graph/import/value_types.h"
+#include "bayloom/graph/tasks/graph_part.h"
 
 namespace bayloom::graph {
 namespace {

@@ -11,9 +11,9 @@
 
 #include "bayloom/codegen/host.h"
 #include "bayloom/graph/executor.h"
-#include "bayloom/graph/internal/passes/float_product.h"
-#include "bayloom/graph/internal/passes/rewriting.h"
+#include "bayloom/graph/passes/float_product.h"
 #include "bayloom/graph/passes/passes.h"
+#include "bayloom/graph/passes/rewriting.h"
 #include "bayloom/graph/random_inputs.h"
 #include "bayloom/graph/tasks.h"
 #include "bayloom/sketch/default_schedule.h"

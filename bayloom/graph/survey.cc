@@ -18,10 +18,10 @@
 
 #include "bayloom/base/result.h"
 #include "bayloom/base/system_error.h"
-#include "bayloom/graph/internal/import_notes.h"
-#include "bayloom/graph/internal/input_shapes.h"
-#include "bayloom/graph/internal/onnx_tensor.h"
-#include "bayloom/graph/internal/opset_versions.h"
+#include "bayloom/graph/import/import_notes.h"
+#include "bayloom/graph/import/input_shapes.h"
+#include "bayloom/graph/import/onnx_tensor.h"
+#include "bayloom/graph/import/opset_versions.h"
 
 namespace bayloom::graph {
 namespace {

@@ -14,12 +14,12 @@
 #include <unordered_map>
 #include <utility>
 
-#include "bayloom/graph/internal/evaluate.h"
-#include "bayloom/graph/internal/fusion.h"
-#include "bayloom/graph/internal/passes/rewriting.h"
+#include "bayloom/graph/evaluate.h"
 #include "bayloom/graph/passes/passes.h"
+#include "bayloom/graph/passes/rewriting.h"
+#include "bayloom/graph/tasks/fusion.h"
+#include "bayloom/sketch/pattern.h"
 #include "bayloom/sketch/rows_for_pool.h"
-#include "bayloom/sketch/window_chain.h"
 #include "bayloom/tensor/program.h"
 
 namespace bayloom::graph {
@@ -223,7 +223,7 @@ class AlternativeFinder {
     std::ranges::sort(both.nodes);
     GroupWriter writer(graph_, slices_, both);
     tensor::Workload workload = writer.Write();
-    if (!sketch::FindWindowChain(workload)) {
+    if (!std::holds_alternative<sketch::WindowChain>(sketch::Recognize(workload))) {
       std::optional<tensor::Workload> pooled = sketch::WithRowsForPool(workload);
       if (!pooled) return std::nullopt;
       workload = *std::move(pooled);

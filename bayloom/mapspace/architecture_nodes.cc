@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/mapspace/internal/architecture_nodes.h"
+#include "bayloom/mapspace/architecture_nodes.h"
 
 #include <fmt/format.h>
 
@@ -15,9 +15,9 @@
 #include <string>
 #include <string_view>
 
-#include "bayloom/mapspace/internal/directive_yaml.h"
-#include "bayloom/mapspace/internal/unit_cost.h"
-#include "bayloom/mapspace/sparse/internal/sparse_yaml.h"
+#include "bayloom/mapspace/directive_yaml.h"
+#include "bayloom/mapspace/sparse/sparse_yaml.h"
+#include "bayloom/mapspace/unit_cost.h"
 #include "bayloom/space/evaluate_expression.h"
 
 namespace bayloom::mapspace {

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bayloom/base/result.h"
-#include "bayloom/mapspace/internal/mapper_context.h"
+#include "bayloom/mapspace/mapper_context.h"
 #include "bayloom/mapspace/mapping_json.h"
 #include "bayloom/optimizer/optimizer.h"
 

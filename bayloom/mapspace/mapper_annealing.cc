@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "bayloom/mapspace/internal/mapper_context.h"
+#include "bayloom/mapspace/mapper_context.h"
 
 namespace bayloom::mapspace {
 namespace {

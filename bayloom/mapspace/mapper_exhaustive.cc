@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "bayloom/base/result.h"
-#include "bayloom/mapspace/internal/mapper_context.h"
+#include "bayloom/mapspace/mapper_context.h"
 
 namespace bayloom::mapspace {
 namespace {

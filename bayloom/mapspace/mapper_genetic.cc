@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "bayloom/mapspace/internal/mapper_context.h"
-#include "bayloom/mapspace/internal/rounded_rank.h"
+#include "bayloom/mapspace/mapper_context.h"
+#include "bayloom/mapspace/rounded_rank.h"
 
 namespace bayloom::mapspace {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "bayloom/mapspace/internal/mapper_context.h"
+#include "bayloom/mapspace/mapper_context.h"
 #include "bayloom/mapspace/sensitivity.h"
 #include "bayloom/optimizer/optimizer.h"
 #include "bayloom/pareto/front.h"

@@ -7,7 +7,7 @@
 
 #include "bayloom/base/result.h"
 #include "bayloom/mapspace/constraints.h"
-#include "bayloom/mapspace/internal/directive_yaml.h"
+#include "bayloom/mapspace/directive_yaml.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
 #include "bayloom/yaml/yaml_value.h"
 

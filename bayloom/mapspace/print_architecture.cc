@@ -7,7 +7,7 @@
 #include <cmath>
 #include <string>
 
-#include "bayloom/mapspace/sparse/internal/sparse_yaml.h"
+#include "bayloom/mapspace/sparse/sparse_yaml.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
 
 namespace bayloom::mapspace {

@@ -9,7 +9,7 @@
 
 #include "bayloom/base/one_line.h"
 #include "bayloom/mapspace/sparse/density_model.h"
-#include "bayloom/mapspace/sparse/internal/sparse_yaml.h"
+#include "bayloom/mapspace/sparse/sparse_yaml.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
 #include "bayloom/yaml/yaml_value.h"
 

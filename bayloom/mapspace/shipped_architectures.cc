@@ -5,7 +5,7 @@
 
 #include "bayloom/base/result.h"
 #include "bayloom/mapspace/architecture.h"
-#include "bayloom/mapspace/internal/shipped_file.h"
+#include "bayloom/mapspace/shipped_file.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
 
 namespace bayloom::mapspace {

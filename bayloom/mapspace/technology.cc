@@ -10,7 +10,7 @@
 
 #include "bayloom/base/file.h"
 #include "bayloom/base/result.h"
-#include "bayloom/mapspace/internal/shipped_file.h"
+#include "bayloom/mapspace/shipped_file.h"
 #include "bayloom/yaml/yaml_value.h"
 
 namespace bayloom::mapspace {

@@ -21,7 +21,7 @@
 
 #include "bayloom/base/clock.h"
 #include "bayloom/base/subprocess.h"
-#include "bayloom/measure/internal/memory_limit.h"
+#include "bayloom/measure/memory_limit.h"
 #include "bayloom/measure/protocol.h"
 
 namespace bayloom::measure {

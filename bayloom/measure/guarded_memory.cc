@@ -28,7 +28,7 @@ size_t RoundUp(size_t value, size_t multiple) {
 GuardedMemory::GuardedMemory(std::string name, int64_t bytes)
     : name_(std::move(name)), size_(bytes) {
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  const size_t room = static_cast<size_t>(codegen::AlignUp(bytes));
+  const size_t room = static_cast<size_t>(target::AlignUp(bytes));
   const size_t inner = std::max(RoundUp(room, page), page);
   void* mapping = mmap(nullptr, inner + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapping == MAP_FAILED) throw std::bad_alloc();

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "bayloom/measure/internal/host_caches.h"
+#include "bayloom/measure/host_caches.h"
 
 namespace bayloom::measure {
 namespace {

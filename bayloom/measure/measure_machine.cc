@@ -23,8 +23,8 @@
 #include "bayloom/codegen/jit.h"
 #include "bayloom/codegen/probe.h"
 #include "bayloom/codegen/runtime/bayloom_runtime.h"
-#include "bayloom/measure/internal/host_caches.h"
-#include "bayloom/measure/internal/sample_programs.h"
+#include "bayloom/measure/host_caches.h"
+#include "bayloom/measure/sample_programs.h"
 #include "bayloom/measure/timing.h"
 
 namespace bayloom::measure {

@@ -17,7 +17,7 @@
 
 #include "bayloom/base/random.h"
 #include "bayloom/base/system_error.h"
-#include "bayloom/measure/internal/test_data.h"
+#include "bayloom/measure/test_data.h"
 #include "bayloom/tensor/interpreter.h"
 
 namespace bayloom::measure {

@@ -13,8 +13,8 @@
 #include "bayloom/base/clock.h"
 #include "bayloom/base/result.h"
 #include "bayloom/base/system_error.h"
-#include "bayloom/measure/internal/memory_limit.h"
 #include "bayloom/measure/measurement_details.h"
+#include "bayloom/measure/memory_limit.h"
 #include "bayloom/measure/runner_main.h"
 
 namespace bayloom::measure {

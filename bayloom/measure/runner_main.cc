@@ -16,8 +16,8 @@
 #include "bayloom/base/result.h"
 #include "bayloom/measure/channel.h"
 #include "bayloom/measure/crash_note.h"
-#include "bayloom/measure/internal/trial_runner.h"
 #include "bayloom/measure/protocol.h"
+#include "bayloom/measure/trial_runner.h"
 
 namespace bayloom::measure {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "bayloom/model/internal/dense_eigen.h"
+#include "bayloom/model/dense_eigen.h"
 
 namespace bayloom::model {
 

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "bayloom/model/cholesky.h"
-#include "bayloom/model/internal/log_posterior.h"
+#include "bayloom/model/log_posterior.h"
 
 namespace bayloom::model {
 namespace {

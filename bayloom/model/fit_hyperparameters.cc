@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "bayloom/model/internal/log_posterior.h"
-#include "bayloom/model/internal/minimize.h"
+#include "bayloom/model/log_posterior.h"
+#include "bayloom/model/minimize.h"
 
 namespace bayloom::model {
 namespace {

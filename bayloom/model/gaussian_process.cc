@@ -10,7 +10,7 @@
 
 #include "bayloom/model/fit_failure.h"
 #include "bayloom/model/incremental_predictor.h"
-#include "bayloom/model/internal/log_posterior.h"
+#include "bayloom/model/log_posterior.h"
 
 namespace bayloom::model {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "bayloom/model/gaussian_process.h"
-#include "bayloom/model/internal/log_posterior.h"
+#include "bayloom/model/log_posterior.h"
 #include "bayloom/model/random_forest.h"
 
 namespace bayloom::model {

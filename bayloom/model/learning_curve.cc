@@ -7,8 +7,8 @@
 #include <cmath>
 #include <limits>
 
-#include "bayloom/model/internal/ensemble_sampler.h"
-#include "bayloom/model/internal/minimize.h"
+#include "bayloom/model/ensemble_sampler.h"
+#include "bayloom/model/minimize.h"
 
 namespace bayloom::model {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "bayloom/model/internal/dense_eigen.h"
+#include "bayloom/model/dense_eigen.h"
 
 namespace bayloom::model {
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-#include "bayloom/model/internal/dense.h"
+#include "bayloom/model/dense.h"
 
 namespace bayloom::model {
 namespace {

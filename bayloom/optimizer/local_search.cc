@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "bayloom/optimizer/internal/heuristic_search.h"
-#include "bayloom/optimizer/internal/technique.h"
+#include "bayloom/optimizer/techniques/heuristic_search.h"
+#include "bayloom/optimizer/techniques/technique.h"
 
 namespace bayloom::optimizer {
 

@@ -11,14 +11,14 @@
 #include "bayloom/base/result.h"
 #include "bayloom/model/gaussian_process.h"
 #include "bayloom/model/random_forest.h"
-#include "bayloom/optimizer/internal/bayesian_search.h"
-#include "bayloom/optimizer/internal/exclusion_filter.h"
-#include "bayloom/optimizer/internal/fidelity_search.h"
-#include "bayloom/optimizer/internal/heuristic_search.h"
-#include "bayloom/optimizer/internal/portfolio.h"
-#include "bayloom/optimizer/internal/scalarized_search.h"
-#include "bayloom/optimizer/internal/technique.h"
+#include "bayloom/optimizer/bayes/bayesian_search.h"
+#include "bayloom/optimizer/bayes/exclusion_filter.h"
+#include "bayloom/optimizer/bayes/fidelity_search.h"
+#include "bayloom/optimizer/bayes/scalarized_search.h"
 #include "bayloom/optimizer/random_search.h"
+#include "bayloom/optimizer/techniques/heuristic_search.h"
+#include "bayloom/optimizer/techniques/portfolio.h"
+#include "bayloom/optimizer/techniques/technique.h"
 
 namespace bayloom::optimizer {
 namespace {

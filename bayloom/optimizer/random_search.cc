@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "bayloom/optimizer/internal/fresh_sampler.h"
+#include "bayloom/optimizer/fresh_sampler.h"
 
 namespace bayloom::optimizer {
 namespace {

@@ -15,7 +15,7 @@
 #include "bayloom/model/multi_task.h"
 #include "bayloom/model/prior_mean.h"
 #include "bayloom/model/weighted_sum.h"
-#include "bayloom/optimizer/internal/features.h"
+#include "bayloom/optimizer/bayes/features.h"
 #include "bayloom/optimizer/transfer_data.h"
 
 namespace bayloom::optimizer {

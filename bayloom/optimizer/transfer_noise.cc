@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "bayloom/model/random_forest.h"
-#include "bayloom/optimizer/internal/features.h"
+#include "bayloom/optimizer/bayes/features.h"
 #include "bayloom/optimizer/transfer.h"
 
 namespace bayloom::optimizer {

@@ -20,10 +20,10 @@
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/read_line.h"
 #include "bayloom/base/result.h"
-#include "bayloom/record/internal/sample_rows.h"
 #include "bayloom/record/json_lines.h"
 #include "bayloom/record/json_text.h"
 #include "bayloom/record/pool_chunk.h"
+#include "bayloom/record/sample_rows.h"
 #include "bayloom/target/target_check.h"
 #include "bayloom/tensor/workload_json.h"
 

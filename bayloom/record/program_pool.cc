@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "bayloom/base/result.h"
-#include "bayloom/record/internal/schema.h"
+#include "bayloom/record/schema.h"
 
 namespace bayloom::record {
 namespace {

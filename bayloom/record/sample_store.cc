@@ -3,8 +3,8 @@
 
 #include "bayloom/record/sample_store.h"
 
-#include "bayloom/record/internal/sample_rows.h"
-#include "bayloom/record/internal/schema.h"
+#include "bayloom/record/sample_rows.h"
+#include "bayloom/record/schema.h"
 
 namespace bayloom::record {
 

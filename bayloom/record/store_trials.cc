@@ -12,9 +12,9 @@
 
 #include "bayloom/base/clock.h"
 #include "bayloom/base/result.h"
-#include "bayloom/record/internal/stored_rows.h"
-#include "bayloom/record/internal/trial_details.h"
 #include "bayloom/record/store.h"
+#include "bayloom/record/stored_rows.h"
+#include "bayloom/record/trial_details.h"
 
 // What a store holds of trials and their repeats.
 

@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "bayloom/report/internal/svg_layout.h"
-#include "bayloom/report/internal/svg_text.h"
 #include "bayloom/report/line_chart.h"
+#include "bayloom/report/svg_layout.h"
+#include "bayloom/report/svg_text.h"
 
 namespace bayloom::report {
 

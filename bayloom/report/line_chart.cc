@@ -7,9 +7,9 @@
 
 #include <array>
 
-#include "bayloom/report/internal/axis.h"
-#include "bayloom/report/internal/svg_layout.h"
-#include "bayloom/report/internal/svg_text.h"
+#include "bayloom/report/axis.h"
+#include "bayloom/report/svg_layout.h"
+#include "bayloom/report/svg_text.h"
 
 namespace bayloom::report {
 namespace {

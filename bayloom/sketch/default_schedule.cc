@@ -9,12 +9,10 @@
 #include <vector>
 
 #include "bayloom/sketch/analysis.h"
-#include "bayloom/sketch/internal/gpu/gpu_rules.h"
-#include "bayloom/sketch/internal/postprocess/postprocess.h"
-#include "bayloom/sketch/pooled_convolution.h"
-#include "bayloom/sketch/product_chain.h"
+#include "bayloom/sketch/gpu/gpu_rules.h"
+#include "bayloom/sketch/pattern.h"
+#include "bayloom/sketch/postprocess/postprocess.h"
 #include "bayloom/sketch/rules/rules.h"
-#include "bayloom/sketch/window_chain.h"
 #include "bayloom/tensor/library_call.h"
 #include "bayloom/tensor/primitives.h"
 
@@ -150,9 +148,8 @@ tensor::Program DefaultSchedule(const tensor::Workload& workload, const target::
   if (target.kind() == target::TargetKind::kNvidiaGpu) return PlainGpuProgram(workload, target);
   // Between two products, copies are in the order of vectors: inlined, they would not be. Between
   // windows and a convolution, what is inlined would be computed again for each channel or window.
-  const bool is_chain =
-      FindProductChain(workload) || FindWindowChain(workload) || FindPooledConvolution(workload);
-  const std::span<const Rule> inlining = is_chain ? std::span<const Rule>() : InliningRules();
+  const std::span<const Rule> inlining =
+      IsPlain(Recognize(workload)) ? InliningRules() : std::span<const Rule>();
   tensor::Program program = ApplyRules(workload, inlining, target).front().program();
   SplitDividedIterators(program);
   for (tensor::BlockId block : program.BlocksInOrder()) ScheduleBlock(program, block, target);

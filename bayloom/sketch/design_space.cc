@@ -8,31 +8,26 @@
 
 #include "bayloom/sketch/derivations/derivations.h"
 #include "bayloom/sketch/gpu/gpu_spaces.h"
-#include "bayloom/sketch/internal/postprocess/postprocess.h"
-#include "bayloom/sketch/pooled_convolution.h"
-#include "bayloom/sketch/product_chain.h"
+#include "bayloom/sketch/pattern.h"
+#include "bayloom/sketch/postprocess/postprocess.h"
 #include "bayloom/sketch/row_chain.h"
 #include "bayloom/sketch/rules/rules.h"
-#include "bayloom/sketch/window_chain.h"
 
 namespace bayloom::sketch {
 namespace {
 
-std::vector<tensor::Schedule> SpacesOf(const tensor::Workload& workload,
-                                       const target::Target& target,
-                                       const DerivationChoice& derivations) {
-  if (const auto chain = FindProductChain(workload)) {
-    std::vector<tensor::Schedule> spaces = ProductChainSpaces(workload, *chain, target);
-    if (!spaces.empty()) return spaces;
-  }
-  if (const auto chain = FindWindowChain(workload)) {
-    std::vector<tensor::Schedule> spaces = WindowChainSpaces(workload, *chain, target);
-    if (!spaces.empty()) return spaces;
-  }
-  if (const auto pair = FindPooledConvolution(workload)) {
-    std::vector<tensor::Schedule> spaces = PooledConvolutionSpaces(workload, *pair, target);
-    if (!spaces.empty()) return spaces;
-  }
+std::vector<tensor::Schedule> SpacesOf(const tensor::Workload&, std::monostate,
+                                       const target::Target&) {
+  return {};
+}
+
+std::vector<tensor::Schedule> CpuSpaces(const tensor::Workload& workload,
+                                        const target::Target& target,
+                                        const DerivationChoice& derivations) {
+  std::vector<tensor::Schedule> of_pattern =
+      std::visit([&](const auto& pattern) { return SpacesOf(workload, pattern, target); },
+                 Recognize(workload));
+  if (!of_pattern.empty()) return of_pattern;
   std::vector<tensor::Schedule> schedules = ApplyRules(workload, CpuRules(), target);
   if (auto rows = RowChainSpace(workload, target)) schedules.push_back(*std::move(rows));
   const tensor::Schedule inlined = ApplyRules(workload, InliningRules(), target).front();
@@ -53,7 +48,7 @@ SpaceGenerator::SpaceGenerator(tensor::Workload workload, target::Target target,
     spaces_ = gpu_->spaces();
     return;
   }
-  for (const tensor::Schedule& schedule : SpacesOf(workload_, target_, derivations)) {
+  for (const tensor::Schedule& schedule : CpuSpaces(workload_, target_, derivations)) {
     spaces_.push_back(schedule.trace().WithoutDecisions());
   }
 }

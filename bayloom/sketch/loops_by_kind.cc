@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/sketch/internal/loops_by_kind.h"
+#include "bayloom/sketch/loops_by_kind.h"
 
 namespace bayloom::sketch {
 

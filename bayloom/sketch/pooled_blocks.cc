@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/sketch/internal/pooled_blocks.h"
+#include "bayloom/sketch/pooled_blocks.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "bayloom/sketch/analysis.h"
-#include "bayloom/sketch/internal/window_stages.h"
+#include "bayloom/sketch/window_stages.h"
 #include "bayloom/tensor/library_call.h"
 
 namespace bayloom::sketch {

@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "bayloom/sketch/analysis.h"
-#include "bayloom/sketch/internal/loops_by_kind.h"
-#include "bayloom/sketch/internal/pooled_blocks.h"
-#include "bayloom/sketch/internal/tile_levels.h"
-#include "bayloom/sketch/internal/window_stages.h"
+#include "bayloom/sketch/loops_by_kind.h"
+#include "bayloom/sketch/pooled_blocks.h"
 #include "bayloom/sketch/rules/rules.h"
+#include "bayloom/sketch/tile_levels.h"
+#include "bayloom/sketch/window_stages.h"
 
 namespace bayloom::sketch {
 namespace {
@@ -148,9 +148,9 @@ std::optional<PooledConvolution> FindPooledConvolution(const tensor::Workload& w
                            name(pool),    name(epilogue >= 0 ? epilogue : pool)};
 }
 
-std::vector<tensor::Schedule> PooledConvolutionSpaces(const tensor::Workload& workload,
-                                                      const PooledConvolution& pair,
-                                                      const target::Target& target) {
+std::vector<tensor::Schedule> SpacesOf(const tensor::Workload& workload,
+                                       const PooledConvolution& pair,
+                                       const target::Target& target) {
   return SpacesByPadding(pair.padding, [&](bool folds_padding) {
     return PooledConvolutionScheduler(workload, pair, target).Run(folds_padding);
   });

@@ -41,8 +41,7 @@ std::optional<PooledConvolution> FindPooledConvolution(const tensor::Workload& w
 /// space, and copied for each tile of rows in another.
 ///
 /// Empty if a primitive refuses.
-std::vector<tensor::Schedule> PooledConvolutionSpaces(const tensor::Workload& workload,
-                                                      const PooledConvolution& pair,
-                                                      const target::Target& target);
+std::vector<tensor::Schedule> SpacesOf(const tensor::Workload& workload,
+                                       const PooledConvolution& pair, const target::Target& target);
 
 }  // namespace bayloom::sketch

@@ -8,8 +8,8 @@
 #include <map>
 
 #include "bayloom/sketch/analysis.h"
-#include "bayloom/sketch/internal/tile_levels.h"
 #include "bayloom/sketch/rules/rules.h"
+#include "bayloom/sketch/tile_levels.h"
 
 namespace bayloom::sketch {
 namespace {
@@ -398,9 +398,8 @@ std::optional<ProductChain> FindProductChain(const tensor::Workload& workload) {
   return ChainFinder(workload).Find();
 }
 
-std::vector<tensor::Schedule> ProductChainSpaces(const tensor::Workload& workload,
-                                                 const ProductChain& chain,
-                                                 const target::Target& target) {
+std::vector<tensor::Schedule> SpacesOf(const tensor::Workload& workload, const ProductChain& chain,
+                                       const target::Target& target) {
   constexpr ChainVariant kChainVariants[] = {
       {CopyPlace::kOuterRows, CopyPlace::kInline},
       {CopyPlace::kOuterRows, CopyPlace::kOuterRows},

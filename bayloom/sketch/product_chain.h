@@ -40,8 +40,7 @@ std::optional<ProductChain> FindProductChain(const tensor::Workload& workload);
 /// through the softmax at a time are decisions.
 ///
 /// Empty if a primitive refuses.
-std::vector<tensor::Schedule> ProductChainSpaces(const tensor::Workload& workload,
-                                                 const ProductChain& chain,
-                                                 const target::Target& target);
+std::vector<tensor::Schedule> SpacesOf(const tensor::Workload& workload, const ProductChain& chain,
+                                       const target::Target& target);
 
 }  // namespace bayloom::sketch

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "bayloom/sketch/analysis.h"
-#include "bayloom/sketch/internal/loops_by_kind.h"
+#include "bayloom/sketch/loops_by_kind.h"
 #include "bayloom/sketch/rules/rules.h"
 
 namespace bayloom::sketch {

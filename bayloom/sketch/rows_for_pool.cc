@@ -10,7 +10,7 @@
 
 #include "bayloom/sketch/analysis.h"
 #include "bayloom/sketch/derivations/derivations.h"
-#include "bayloom/sketch/internal/pooled_blocks.h"
+#include "bayloom/sketch/pooled_blocks.h"
 
 namespace bayloom::sketch {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/sketch/internal/tile_levels.h"
+#include "bayloom/sketch/tile_levels.h"
 
 #include <algorithm>
 

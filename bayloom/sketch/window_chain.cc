@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "bayloom/sketch/analysis.h"
-#include "bayloom/sketch/internal/loops_by_kind.h"
-#include "bayloom/sketch/internal/tile_levels.h"
-#include "bayloom/sketch/internal/window_stages.h"
+#include "bayloom/sketch/loops_by_kind.h"
 #include "bayloom/sketch/rules/rules.h"
+#include "bayloom/sketch/tile_levels.h"
+#include "bayloom/sketch/window_stages.h"
 #include "bayloom/tensor/library_call.h"
 
 namespace bayloom::sketch {
@@ -190,9 +190,8 @@ class WindowChainScheduler {
 
 }  // namespace
 
-std::vector<tensor::Schedule> WindowChainSpaces(const tensor::Workload& workload,
-                                                const WindowChain& chain,
-                                                const target::Target& target) {
+std::vector<tensor::Schedule> SpacesOf(const tensor::Workload& workload, const WindowChain& chain,
+                                       const target::Target& target) {
   return SpacesByPadding(chain.padding, [&](bool folds_padding) {
     return WindowChainScheduler(workload, chain, target).Run(folds_padding);
   });

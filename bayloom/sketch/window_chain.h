@@ -40,8 +40,7 @@ std::optional<WindowChain> FindWindowChain(const tensor::Workload& workload);
 /// Padding is folded into the windows in one space, and copied for each tile in another.
 ///
 /// Empty if a primitive refuses.
-std::vector<tensor::Schedule> WindowChainSpaces(const tensor::Workload& workload,
-                                                const WindowChain& chain,
-                                                const target::Target& target);
+std::vector<tensor::Schedule> SpacesOf(const tensor::Workload& workload, const WindowChain& chain,
+                                       const target::Target& target);
 
 }  // namespace bayloom::sketch

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/sketch/internal/window_stages.h"
+#include "bayloom/sketch/window_stages.h"
 
 #include <algorithm>
 #include <set>

@@ -5,8 +5,8 @@
 #include <optional>
 #include <unordered_set>
 
-#include "bayloom/space/internal/text_domain.h"
 #include "bayloom/space/parameter.h"
+#include "bayloom/space/text_domain.h"
 
 namespace bayloom::space {
 namespace {

@@ -12,9 +12,9 @@
 #include <numeric>
 #include <optional>
 
-#include "bayloom/space/internal/constraint_solver.h"
-#include "bayloom/space/internal/partial_evaluation.h"
-#include "bayloom/space/internal/variable_order.h"
+#include "bayloom/space/constraint_solver.h"
+#include "bayloom/space/partial_evaluation.h"
+#include "bayloom/space/variable_order.h"
 
 namespace bayloom::space {
 namespace {

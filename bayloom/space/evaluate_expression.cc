@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bayloom/space/constraint.h"
-#include "bayloom/space/internal/constraint_parser.h"
+#include "bayloom/space/constraint_parser.h"
 #include "bayloom/space/parameter.h"
 
 namespace bayloom::space {

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "bayloom/base/one_line.h"
-#include "bayloom/space/internal/number_scale.h"
+#include "bayloom/space/number_scale.h"
 #include "bayloom/space/parameter.h"
 
 namespace bayloom::space {

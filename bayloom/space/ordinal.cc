@@ -8,9 +8,9 @@
 #include <cmath>
 
 #include "bayloom/base/one_line.h"
-#include "bayloom/space/internal/number_scale.h"
-#include "bayloom/space/internal/text_domain.h"
+#include "bayloom/space/number_scale.h"
 #include "bayloom/space/parameter.h"
+#include "bayloom/space/text_domain.h"
 
 namespace bayloom::space {
 namespace {

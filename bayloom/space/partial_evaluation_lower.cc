@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "bayloom/space/internal/partial_evaluation.h"
+#include "bayloom/space/partial_evaluation.h"
 
 namespace bayloom::space {
 namespace {

@@ -11,7 +11,7 @@
 #include <numeric>
 #include <utility>
 
-#include "bayloom/space/internal/constraint_parser.h"
+#include "bayloom/space/constraint_parser.h"
 
 namespace bayloom::space {
 int Space::IndexOf(std::string_view name) const {

@@ -6,7 +6,7 @@
 #include <unordered_set>
 
 #include "bayloom/base/hash.h"
-#include "bayloom/space/internal/partial_evaluation.h"
+#include "bayloom/space/partial_evaluation.h"
 #include "bayloom/space/tree.h"
 
 namespace bayloom::space {

@@ -14,7 +14,7 @@ namespace bayloom::tensor {
 /// Annotation of a block that copies into shared memory, in a kCooperative loop directly inside of
 /// a serial one: a GPU may fetch up to this many iterations' copies at a time, asynchronously, each
 /// into memory of its own. The program's meaning is the same; code generation decides whether the
-/// block is a copy that the GPU can make so (codegen/internal/gpu/plan.h). 1: one after the other.
+/// block is a copy that the GPU can make so (plan/gpu/gpu_plan.h). 1: one after the other.
 inline constexpr char kAsyncStages[] = "async_stages";
 
 /// A block that brings elements as they are, or zeros where a condition does not hold: what

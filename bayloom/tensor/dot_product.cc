@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "bayloom/tensor/digits.h"
-#include "bayloom/tensor/internal/primitives/tree.h"
+#include "bayloom/tensor/primitives/tree.h"
 
 namespace bayloom::tensor {
 namespace {

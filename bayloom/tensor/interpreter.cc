@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "bayloom/tensor/access.h"
-#include "bayloom/tensor/internal/flat_expr.h"
+#include "bayloom/tensor/flat_expr.h"
 #include "bayloom/tensor/library_call.h"
 
 namespace bayloom::tensor {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <span>
 
-#include "bayloom/tensor/internal/names.h"
+#include "bayloom/tensor/names.h"
 
 namespace bayloom::tensor {
 namespace {
@@ -128,6 +128,11 @@ std::optional<LibraryCall> AsCall(const Expr& e) {
     }
   }
   return call;
+}
+
+std::optional<LibraryCall> AsCall(const Program& program) {
+  if (program.roots.size() != 1 || !program.roots[0].is_block()) return std::nullopt;
+  return AsCall(program.blocks[program.roots[0].id].value);
 }
 
 bool IsCall(const Workload& workload) {

@@ -11,6 +11,7 @@
 
 #include "bayloom/base/result.h"
 #include "bayloom/tensor/interpreter.h"
+#include "bayloom/tensor/program.h"
 #include "bayloom/tensor/workload.h"
 
 namespace bayloom::tensor {
@@ -61,6 +62,8 @@ Expr MakeCall(LibraryKernel kernel, DType dtype, const std::vector<Tensor>& oper
               const std::vector<int64_t>& numbers);
 /// What an expression calls; nullopt if it is something else.
 std::optional<LibraryCall> AsCall(const Expr& e);
+/// The call that the program consists of; nullopt if it does not.
+std::optional<LibraryCall> AsCall(const Program& program);
 /// Whether the workload is a call, and so its only stage is.
 bool IsCall(const Workload& workload);
 

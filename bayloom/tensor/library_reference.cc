@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "bayloom/tensor/internal/flat_expr.h"
+#include "bayloom/tensor/flat_expr.h"
 #include "bayloom/tensor/library_call.h"
 #include "bayloom/tensor/scalar.h"
 

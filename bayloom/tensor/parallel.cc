@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "bayloom/tensor/accelerator_marks.h"
 #include "bayloom/tensor/access.h"
-#include "bayloom/tensor/internal/accelerator_marks.h"
 #include "bayloom/tensor/loop_tree.h"
 #include "bayloom/tensor/primitives/region.h"
 

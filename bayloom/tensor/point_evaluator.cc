@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <unordered_map>
 
-#include "bayloom/tensor/internal/flat_expr.h"
+#include "bayloom/tensor/flat_expr.h"
 #include "bayloom/tensor/interpreter.h"
 #include "bayloom/tensor/library_call.h"
 

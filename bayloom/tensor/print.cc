@@ -9,8 +9,8 @@
 #include <span>
 #include <string_view>
 
-#include "bayloom/tensor/internal/names.h"
-#include "bayloom/tensor/internal/print_expr.h"
+#include "bayloom/tensor/names.h"
+#include "bayloom/tensor/print_expr.h"
 #include "bayloom/tensor/program.h"
 
 namespace bayloom::tensor {

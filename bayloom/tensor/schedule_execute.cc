@@ -7,8 +7,8 @@
 #include <array>
 
 #include "bayloom/tensor/access.h"
-#include "bayloom/tensor/internal/instruction.h"
-#include "bayloom/tensor/internal/primitives/tree.h"
+#include "bayloom/tensor/instruction.h"
+#include "bayloom/tensor/primitives/tree.h"
 #include "bayloom/tensor/schedule.h"
 
 namespace bayloom::tensor {

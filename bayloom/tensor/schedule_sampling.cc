@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "bayloom/tensor/internal/primitives/legality.h"
-#include "bayloom/tensor/internal/primitives/tree.h"
+#include "bayloom/tensor/primitives/legality.h"
+#include "bayloom/tensor/primitives/tree.h"
 #include "bayloom/tensor/schedule.h"
 
 namespace bayloom::tensor {

@@ -10,7 +10,7 @@
 #include <stdexcept>
 
 #include "bayloom/base/hash.h"
-#include "bayloom/tensor/internal/instruction.h"
+#include "bayloom/tensor/instruction.h"
 
 namespace bayloom::tensor {
 

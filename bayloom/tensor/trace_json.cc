@@ -6,7 +6,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "bayloom/tensor/internal/instruction.h"
+#include "bayloom/tensor/instruction.h"
 #include "bayloom/tensor/trace.h"
 
 namespace bayloom::tensor {

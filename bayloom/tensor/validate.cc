@@ -7,8 +7,8 @@
 #include <tuple>
 
 #include "bayloom/tensor/access.h"
-#include "bayloom/tensor/internal/primitives/injective.h"
 #include "bayloom/tensor/library_call.h"
+#include "bayloom/tensor/primitives/injective.h"
 #include "bayloom/tensor/primitives/region.h"
 #include "bayloom/tensor/program.h"
 

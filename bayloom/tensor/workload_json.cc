@@ -18,8 +18,8 @@
 
 #include "bayloom/base/json.h"
 #include "bayloom/base/one_line.h"
-#include "bayloom/tensor/internal/names.h"
 #include "bayloom/tensor/library_call.h"
+#include "bayloom/tensor/names.h"
 
 namespace bayloom::tensor {
 namespace {

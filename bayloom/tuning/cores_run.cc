@@ -15,7 +15,7 @@
 #include "bayloom/mapspace/cores/core_split_json.h"
 #include "bayloom/mapspace/mapping_json.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
-#include "bayloom/tuning/internal/run_journal.h"
+#include "bayloom/tuning/run_journal.h"
 
 namespace bayloom::tuning {
 namespace {

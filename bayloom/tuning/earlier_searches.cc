@@ -16,7 +16,7 @@
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
 #include "bayloom/tuning/durable_study.h"
-#include "bayloom/tuning/internal/recorded_task.h"
+#include "bayloom/tuning/recorded_task.h"
 
 namespace bayloom::tuning {
 namespace {

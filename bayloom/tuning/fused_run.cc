@@ -18,7 +18,7 @@
 #include "bayloom/mapspace/sparse/sparse_evaluation.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
 #include "bayloom/tuning/fused_layers.h"
-#include "bayloom/tuning/internal/run_journal.h"
+#include "bayloom/tuning/run_journal.h"
 
 namespace bayloom::tuning {
 namespace {

@@ -24,32 +24,54 @@ GainInTurns Sum(const GainInTurns& a, const GainInTurns& b) {
   return sum;
 }
 
+namespace {
+
+void AddTo(nlohmann::json& json, const measure::PairedRatio& ratio) {
+  json["ratio"] = ratio.ratio;
+  json["low"] = ratio.low;
+  json["high"] = ratio.high;
+  json["rounds"] = ratio.rounds;
+}
+
+bool ReadPositive(const nlohmann::json& json, const char* name, double& place) {
+  const auto found = json.find(name);
+  if (found == json.end() || !found->is_number()) return false;
+  place = found->get<double>();
+  return std::isfinite(place) && place > 0;
+}
+
+std::optional<measure::PairedRatio> RatioFromJson(const nlohmann::json& json) {
+  measure::PairedRatio ratio;
+  if (!ReadPositive(json, "ratio", ratio.ratio) || !ReadPositive(json, "low", ratio.low) ||
+      !ReadPositive(json, "high", ratio.high)) {
+    return std::nullopt;
+  }
+  const auto rounds = json.find("rounds");
+  if (rounds == json.end() || !rounds->is_number_integer()) return std::nullopt;
+  ratio.rounds = static_cast<int>(std::clamp<int64_t>(rounds->get<int64_t>(), 0, 1 << 30));
+  return ratio;
+}
+
+}  // namespace
+
 nlohmann::json ToJson(const GainInTurns& gain) {
-  return {{"zero_trial", gain.zero_trial_seconds},
-          {"tuned", gain.tuned_seconds},
-          {"ratio", gain.ratio.ratio},
-          {"low", gain.ratio.low},
-          {"high", gain.ratio.high},
-          {"rounds", gain.ratio.rounds}};
+  nlohmann::json json = {{"zero_trial", gain.zero_trial_seconds}, {"tuned", gain.tuned_seconds}};
+  AddTo(json, gain.ratio);
+  if (gain.refused) AddTo(json["refused"], *gain.refused);
+  return json;
 }
 
 std::optional<GainInTurns> GainFromJson(const nlohmann::json& json) {
   if (!json.is_object()) return std::nullopt;
   GainInTurns gain;
-  const std::pair<const char*, double*> numbers[] = {{"zero_trial", &gain.zero_trial_seconds},
-                                                     {"tuned", &gain.tuned_seconds},
-                                                     {"ratio", &gain.ratio.ratio},
-                                                     {"low", &gain.ratio.low},
-                                                     {"high", &gain.ratio.high}};
-  for (const auto& [name, place] : numbers) {
-    const auto found = json.find(name);
-    if (found == json.end() || !found->is_number()) return std::nullopt;
-    *place = found->get<double>();
-    if (!std::isfinite(*place) || *place <= 0) return std::nullopt;
+  const std::optional<measure::PairedRatio> ratio = RatioFromJson(json);
+  if (!ratio || !ReadPositive(json, "zero_trial", gain.zero_trial_seconds) ||
+      !ReadPositive(json, "tuned", gain.tuned_seconds)) {
+    return std::nullopt;
   }
-  const auto rounds = json.find("rounds");
-  if (rounds == json.end() || !rounds->is_number_integer()) return std::nullopt;
-  gain.ratio.rounds = static_cast<int>(std::clamp<int64_t>(rounds->get<int64_t>(), 0, 1 << 30));
+  gain.ratio = *ratio;
+  const auto refused = json.find("refused");
+  if (refused != json.end() && refused->is_object()) gain.refused = RatioFromJson(*refused);
   return gain;
 }
 

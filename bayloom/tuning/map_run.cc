@@ -14,7 +14,7 @@
 #include "bayloom/mapspace/adapt_mapping.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
 #include "bayloom/tuning/durable_study.h"
-#include "bayloom/tuning/internal/earlier_mappings.h"
+#include "bayloom/tuning/earlier_mappings.h"
 
 namespace bayloom::tuning {
 namespace {

@@ -10,13 +10,21 @@
 
 namespace bayloom::tuning {
 
-target::Target MeasuredTarget(record::Store& store, target::Target target,
-                              const std::function<void(const std::string&)>& warning) {
+target::Target MeasuredTarget(record::Store& store, UserStore& user_store, target::Target target,
+                              const MeasuringNotices& notices) {
   if (const auto known = store.FindTarget(target)) return store.TargetOf(*known);
-  const Result<measure::MeasuredMachine> machine = measure::MeasuredMachineOf(target);
-  if (!machine) throw InputError(machine.error().message);
-  if (machine->disturbed) warning(measure::DescribeMeasuredBusy(*machine->disturbed));
-  target.machine = machine->model;
+  target.machine = user_store.KnownMachine(target);
+  if (!target.machine) {
+    notices.measuring();
+    const Result<measure::MeasuredMachine> machine = measure::MeasuredMachineOf(target);
+    if (!machine) throw InputError(machine.error().message);
+    target.machine = machine->model;
+    if (machine->disturbed) {
+      notices.disturbed(measure::DescribeMeasuredBusy(*machine->disturbed));
+    } else {
+      user_store.KeepMachine(target);
+    }
+  }
   return store.TargetOf(store.AddTarget(target));
 }
 

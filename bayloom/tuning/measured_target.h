@@ -8,14 +8,21 @@
 
 #include "bayloom/record/store.h"
 #include "bayloom/target/target.h"
+#include "bayloom/tuning/user_store.h"
 
 namespace bayloom::tuning {
 
 /// The target as the store has it, with the machine that was measured when it was added, if any:
 /// what is resumed or used later is so estimated and compiled as it was. A target that is new to
-/// the store is measured and added first; `warning` is told, in one line, if other processes
-/// disturbed that. Throws InputError if it is not this machine.
-target::Target MeasuredTarget(record::Store& store, target::Target target,
-                              const std::function<void(const std::string&)>& warning);
+/// the store is added with the machine that the user's store knows, if there is one: measured in
+/// quiet, it is worth more than what could be measured now, and programs without trials are the
+/// same in all commands. Otherwise it is measured, `measuring` told before that and `disturbed`, in
+/// one line, if other processes disturbed it. Throws InputError if it is not this machine.
+struct MeasuringNotices {
+  std::function<void()> measuring;
+  std::function<void(const std::string&)> disturbed;
+};
+target::Target MeasuredTarget(record::Store& store, UserStore& user_store, target::Target target,
+                              const MeasuringNotices& notices);
 
 }  // namespace bayloom::tuning

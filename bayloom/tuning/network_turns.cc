@@ -26,6 +26,8 @@ namespace {
 constexpr int kRounds = 24, kMinRounds = 3, kRecordedRounds = 5;
 /// What of the time goes into rounds; the rest compares the two networks.
 constexpr double kShareOfRounds = 0.65;
+/// Where the pairs do not say which is faster, they go on for so much more of the budget.
+constexpr double kPatience = 1;
 constexpr int kLeastPairs = 8, kMostPairs = 100, kMaxRepeats = 50;
 /// Runs of the default programs, in turns with the chosen ones, if they take no larger part of the
 /// time.
@@ -269,10 +271,14 @@ trial::StopReason NetworkTurns::Run(const RunnerMaker& make,
   });
   if (has_baseline && is_same) gain_ = GainInTurns{latency, latency, {}};
   if (has_baseline && !is_same) {
+    const auto ratio = [&] { return measure::RatioInTurns(zero_trial_seconds_, tuned_seconds_); };
     if (!RunPairs(*runner, end)) return trial::StopReason::kStopped;
+    if (!ratio().IsClear() && !RunPairs(*runner, end + kPatience * options_.budget.seconds)) {
+      return trial::StopReason::kStopped;
+    }
     gain_ = {.zero_trial_seconds = Median(zero_trial_seconds_),
              .tuned_seconds = Median(tuned_seconds_),
-             .ratio = measure::RatioInTurns(zero_trial_seconds_, tuned_seconds_)};
+             .ratio = ratio()};
   }
   TimeDefaults(*runner);
   if (options_.budget.stop()) return trial::StopReason::kStopped;
@@ -307,8 +313,10 @@ void NetworkTurns::TimeDefaults(TurnRunner& runner) {
 }
 
 void NetworkTurns::Record() {
-  // Together they may be slower than each is apart: then nothing is used that is not known well.
-  const bool is_slower = gain_ && gain_->ratio.IsClear() && gain_->ratio.high < 1;
+  // Each may be faster apart and all slower together, and noise chooses, too: what is not clearly
+  // faster than what was there without trials is not used.
+  const bool is_kept =
+      gain_ && gain_->ratio.rounds > 0 && !(gain_->ratio.IsClear() && gain_->ratio.low > 1);
   record::Repeat identity;
   identity.run = session_.id();
   identity.after = session_.Status().trials;
@@ -316,7 +324,7 @@ void NetworkTurns::Record() {
   std::vector<record::Repeat> repeats;
   for (const Contest& contest : contests_) {
     if (contest.fixed) continue;
-    const int chosen = is_slower && contest.keeps_first ? 0 : contest.Chosen();
+    const int chosen = is_kept && contest.keeps_first ? 0 : contest.Chosen();
     identity.task = contest.task->id();
     for (int k = 0; k < contest.turns.programs(); ++k) {
       const std::vector<double>& seconds = contest.turns.SecondsOf(k);
@@ -341,7 +349,9 @@ void NetworkTurns::Record() {
     }
   }
   store_.AddRepeats(repeats);
-  if (is_slower) gain_ = GainInTurns{gain_->zero_trial_seconds, gain_->zero_trial_seconds, {}};
+  if (is_kept) {
+    gain_ = GainInTurns{gain_->zero_trial_seconds, gain_->zero_trial_seconds, {}, gain_->ratio};
+  }
 }
 
 }  // namespace bayloom::tuning

@@ -39,13 +39,14 @@ std::unique_ptr<TurnRunner> MakeTurnRunner(
 /// programs will have. In each round every program that is still in is timed once (Turns), after a
 /// run that warms up. A program takes the place of the zero-trial one only if it is clearly faster.
 /// Then the network with the chosen programs and with the zero-trial ones is timed in turns; if the
-/// chosen ones are clearly slower together, they are not used. The default programs are timed
+/// chosen ones are not clearly faster together, they are not used. The default programs are timed
 /// beside, where that does not take long.
 class NetworkTurns {
  public:
   struct Options {
     int candidates = 4;  ///< of each task, beside the zero-trial program
-    /// What it may take. A few rounds and pairs are carried out in any case.
+    /// What it may take, and as long again where the turns do not say which is faster. A few rounds
+    /// and pairs are carried out in any case.
     trial::Budget budget = {.seconds = 3};
   };
   using RunnerMaker = std::function<std::unique_ptr<TurnRunner>(

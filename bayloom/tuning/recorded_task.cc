@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/tuning/internal/recorded_task.h"
+#include "bayloom/tuning/recorded_task.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -28,6 +28,13 @@ std::string Environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+/// What was measured undisturbed.
+std::optional<target::MachineModel> MeasuredMachine(record::Store& store,
+                                                    const target::Target& target) {
+  const std::optional<record::TargetId> known = store.FindTarget(target);
+  return known ? store.TargetOf(*known).machine : std::nullopt;
+}
+
 /// What was measured while other processes ran.
 std::optional<target::MachineModel> ProvisionalMachine(record::Store& store,
                                                        const target::Target& target) {
@@ -93,9 +100,7 @@ void UserStore::With(const std::function<void(record::Store&)>& use) {
 target::Target UserStore::WithMachine(target::Target target) {
   With([&](record::Store& store) {
     if (target.machine) return;
-    if (const std::optional<record::TargetId> known = store.FindTarget(target)) {
-      target.machine = store.TargetOf(*known).machine;
-    }
+    target.machine = MeasuredMachine(store, target);
     if (!target.machine) target.machine = ProvisionalMachine(store, target);
     if (target.machine || mode_ == Mode::kRead) return;
     const bool is_gpu =
@@ -117,6 +122,12 @@ target::Target UserStore::WithMachine(target::Target target) {
     store.AddTarget(target);
   });
   return target;
+}
+
+std::optional<target::MachineModel> UserStore::KnownMachine(const target::Target& target) {
+  std::optional<target::MachineModel> machine;
+  With([&](record::Store& store) { machine = MeasuredMachine(store, target); });
+  return machine;
 }
 
 void UserStore::KeepMachine(const target::Target& target) {

@@ -51,6 +51,8 @@ class UserStore {
   /// What other processes disturbed is warned of, and kept as provisional: used until KeepMachine
   /// has a better one.
   target::Target WithMachine(target::Target target);
+  /// The machine as it was measured earlier, undisturbed; nullopt if it never was.
+  std::optional<target::MachineModel> KnownMachine(const target::Target& target);
   /// Keeps the target's machine, which was measured undisturbed, unless one is kept.
   void KeepMachine(const target::Target& target);
   /// The fastest program known of the space's workload and target.

@@ -19,8 +19,8 @@
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/system_error.h"
 #include "bayloom/base/version.h"
-#include "bayloom/worker/internal/drift_watch.h"
-#include "bayloom/worker/internal/pool_state.h"
+#include "bayloom/worker/drift_watch.h"
+#include "bayloom/worker/pool_state.h"
 
 namespace bayloom::worker {
 namespace {

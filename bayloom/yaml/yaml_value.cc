@@ -23,8 +23,8 @@
 #include "bayloom/base/result.h"
 #include "bayloom/base/spelling.h"
 #include "bayloom/base/text_limits.h"
-#include "bayloom/yaml/internal/document_check.h"
-#include "bayloom/yaml/internal/text_source.h"
+#include "bayloom/yaml/document_check.h"
+#include "bayloom/yaml/text_source.h"
 
 namespace bayloom::yaml {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "bayloom/graph/internal/conformance.h"
+#include "bayloom/graph/import/conformance.h"
 
 namespace bayloom {
 

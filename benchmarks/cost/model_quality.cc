@@ -10,7 +10,7 @@
 #include <map>
 
 #include "bayloom/base/result.h"
-#include "bayloom/cost/internal/random_model.h"
+#include "bayloom/cost/random_model.h"
 #include "bayloom/cost/xgboost_model.h"
 #include "bayloom/record/store.h"
 #include "bayloom/sketch/design_space.h"

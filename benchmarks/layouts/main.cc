@@ -135,9 +135,10 @@ void Compare(const Layer& layer, const target::Target& target, const Options& op
 
 void Study(const Options& options) {
   record::Store store(":memory:");
+  tuning::UserStore no_store(std::nullopt, tuning::UserStore::Mode::kRead, {});
   const target::Target target = tuning::MeasuredTarget(
-      store, codegen::HostTarget(options.threads),
-      [](const std::string& warning) { fmt::print(stderr, "{}\n", warning); });
+      store, no_store, codegen::HostTarget(options.threads),
+      {[] {}, [](const std::string& warning) { fmt::print(stderr, "{}\n", warning); }});
   bayloom_set_threads(options.threads);
   fmt::print("{:<26}{:>5}{:>12}{:>12}{:>8}{:>16}\n", "layer", "seed", "last, us", "blocks, us",
              "ratio", "range");

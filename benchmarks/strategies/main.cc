@@ -15,7 +15,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/base/stop_flag.h"
 #include "bayloom/base/thread_pool.h"
-#include "bayloom/cli/internal/model_option.h"
+#include "bayloom/cli/options/model_option.h"
 #include "bayloom/codegen/host.h"
 #include "bayloom/experimental/strategy/rocke2024_search.h"
 #include "bayloom/graph/tasks.h"

@@ -20,8 +20,8 @@
 
 #include "bayloom/base/result.h"
 #include "bayloom/base/stop_flag.h"
-#include "bayloom/cli/internal/at_least_one.h"
-#include "bayloom/cli/internal/model_option.h"
+#include "bayloom/cli/options/at_least_one.h"
+#include "bayloom/cli/options/model_option.h"
 #include "bayloom/codegen/host.h"
 #include "bayloom/graph/tasks.h"
 #include "bayloom/measure/measurement_details.h"

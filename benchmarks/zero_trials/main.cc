@@ -84,9 +84,10 @@ void Study(const Options& options) {
     std::ranges::move(tuning::OperatorSubject(op).specs, std::back_inserter(specs));
   }
   record::Store store(options.database);
+  tuning::UserStore no_store(std::nullopt, tuning::UserStore::Mode::kRead, {});
   const target::Target target = tuning::MeasuredTarget(
-      store, codegen::HostTarget(options.threads),
-      [](const std::string& warning) { fmt::print(stderr, "{}\n", warning); });
+      store, no_store, codegen::HostTarget(options.threads),
+      {[] {}, [](const std::string& warning) { fmt::print(stderr, "{}\n", warning); }});
   measure::MeasureOptions measuring;
   measuring.cut_factor = 0;
   measure::Measurer measurer(target, measuring);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/base/internal/control_group.h"
+#include "bayloom/base/control_group.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -15,7 +15,7 @@
 #include <memory>
 #include <string>
 
-#include "bayloom/base/internal/control_group_parent.h"
+#include "bayloom/base/control_group_parent.h"
 #include "bayloom/base/scratch_folder.h"
 #include "bayloom/base/subprocess.h"
 #include "tests/base/running_process.h"

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/cli/internal/failure.h"
+#include "bayloom/cli/failure.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/base/run_command.h"
 #include "bayloom/base/system_error.h"
-#include "bayloom/cli/internal/commands.h"
+#include "bayloom/cli/commands.h"
 #include "tests/cli/run_bayloom.h"
 #include "tests/temporary_folder.h"
 #include "tests/with_variable.h"

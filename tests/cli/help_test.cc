@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/cli/internal/help.h"
+#include "bayloom/cli/help.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "bayloom/cli/internal/commands.h"
+#include "bayloom/cli/commands.h"
 #include "bayloom/scheduling/task_scheduler.h"
 #include "tests/cli/run_bayloom.h"
 

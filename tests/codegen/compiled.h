@@ -22,7 +22,7 @@ namespace bayloom::testing {
 /// Aligned as kernels want it. `bytes` exactly, so that address sanitizer sees overruns.
 inline codegen::AlignedMemory Allocate(size_t bytes) {
   void* memory = nullptr;
-  if (posix_memalign(&memory, codegen::kBufferAlignment, bytes > 0 ? bytes : 1) != 0)
+  if (posix_memalign(&memory, target::kBufferAlignment, bytes > 0 ? bytes : 1) != 0)
     throw std::bad_alloc();
   return codegen::AlignedMemory(memory);
 }

@@ -5,7 +5,7 @@
 
 #include <gmock/gmock.h>
 
-#include "bayloom/codegen/internal/gpu/stand_in_code.h"
+#include "bayloom/codegen/gpu/stand_in_code.h"
 #include "tests/codegen/warp_products.h"
 #include "tests/effort.h"
 

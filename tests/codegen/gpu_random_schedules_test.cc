@@ -5,7 +5,7 @@
 #include <chrono>
 
 #include "bayloom/codegen/gpu/assemble.h"
-#include "bayloom/codegen/internal/gpu/stand_in_code.h"
+#include "bayloom/codegen/gpu/stand_in_code.h"
 #include "bayloom/tensor/async_copy.h"
 #include "tests/codegen/gpu_run.h"
 #include "tests/codegen/gpu_schedules.h"

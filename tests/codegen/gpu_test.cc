@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "bayloom/codegen/gpu/assemble.h"
+#include "bayloom/codegen/gpu/fiber_block.h"
 #include "bayloom/codegen/gpu/ptx.h"
-#include "bayloom/codegen/internal/gpu/fiber_block.h"
 #include "tests/codegen/gpu_run.h"
 #include "tests/count_of.h"
 #include "tests/tensor/primitive_test.h"

@@ -7,9 +7,9 @@
 #include <cstring>
 
 #include "bayloom/codegen/gpu/assemble.h"
-#include "bayloom/codegen/internal/gpu/fiber_block.h"
-#include "bayloom/codegen/internal/gpu/stand_in_code.h"
-#include "bayloom/codegen/internal/gpu/warp_arithmetic.h"
+#include "bayloom/codegen/gpu/fiber_block.h"
+#include "bayloom/codegen/gpu/stand_in_code.h"
+#include "bayloom/codegen/gpu/warp_arithmetic.h"
 #include "bayloom/feature/gpu_estimate.h"
 #include "bayloom/tensor/scalar.h"
 #include "tests/codegen/warp_products.h"

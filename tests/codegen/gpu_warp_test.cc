@@ -6,9 +6,9 @@
 #include <bit>
 
 #include "bayloom/codegen/gpu/assemble.h"
-#include "bayloom/codegen/internal/gpu/fiber_block.h"
-#include "bayloom/codegen/internal/gpu/stand_in_code.h"
-#include "bayloom/codegen/internal/gpu/warp_arithmetic.h"
+#include "bayloom/codegen/gpu/fiber_block.h"
+#include "bayloom/codegen/gpu/stand_in_code.h"
+#include "bayloom/codegen/gpu/warp_arithmetic.h"
 #include "bayloom/feature/gpu_estimate.h"
 #include "bayloom/tensor/primitives.h"
 #include "bayloom/tensor/scalar.h"

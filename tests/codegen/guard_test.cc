@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/codegen/internal/emit/guard.h"
+#include "bayloom/plan/cpu/guard.h"
 
 #include "bayloom/codegen/compile.h"
 #include "bayloom/tensor/operators.h"
@@ -154,9 +154,9 @@ TEST(GuardCodeTest, GuardsAreFoundWhereAZeroAddsNothing) {
   const auto guards_of = [](const tensor::Workload& workload) {
     const tensor::Program program = WithPaddingInlined(workload);
     const tensor::BlockId block = program.BlocksInOrder().front();
-    const codegen::BlockAccesses accesses =
-        *codegen::PlaceAccesses(program, codegen::PlanMemory(program), program.blocks[block]);
-    return codegen::GuardsOf(program.blocks[block], accesses).size();
+    const plan::BlockAccesses accesses =
+        *plan::PlaceAccesses(program, plan::PlanMemory(program), program.blocks[block]);
+    return plan::GuardsOf(program.blocks[block], accesses).size();
   };
   EXPECT_EQ(guards_of(Depthwise(7, 4, Padded(1, 1))), 4u);
   EXPECT_EQ(guards_of(Depthwise(7, 4, Padded(0, 1))), 2u);

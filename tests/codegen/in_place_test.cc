@@ -3,8 +3,8 @@
 
 /// Intermediates that are kept in the memory of an output.
 
-#include "bayloom/codegen/internal/emit/in_place_plan.h"
-#include "bayloom/codegen/internal/emit/memory_plan.h"
+#include "bayloom/plan/in_place_plan.h"
+#include "bayloom/plan/memory_plan.h"
 #include "bayloom/sketch/design_space.h"
 #include "tests/codegen/compiled.h"
 #include "tests/tensor/workloads.h"
@@ -43,7 +43,7 @@ tensor::Workload Workload(Use use, tensor::DType dtype = tensor::DType::kFloat32
 std::string KeeperOf(const tensor::Program& program) {
   const tensor::BlockId writer = program.FindBlock("t");
   if (writer < 0) return "";
-  const tensor::BufferId output = codegen::OutputThatKeeps(program, program.blocks[writer].output);
+  const tensor::BufferId output = plan::OutputThatKeeps(program, program.blocks[writer].output);
   return output < 0 ? "" : program.buffers[output].name;
 }
 
@@ -57,8 +57,8 @@ TEST(InPlace, WhatIsReadAtTheElementThatIsWritten) {
 
 TEST(InPlace, TakesNoWorkspace) {
   const tensor::Program program = tensor::Lower(Workload(Use::kElement));
-  EXPECT_LT(codegen::PlanMemory(program).shared_bytes, kColumns);
-  EXPECT_GE(codegen::PlanMemory(tensor::Lower(Workload(Use::kMirrored))).shared_bytes,
+  EXPECT_LT(plan::PlanMemory(program).shared_bytes, kColumns);
+  EXPECT_GE(plan::PlanMemory(tensor::Lower(Workload(Use::kMirrored))).shared_bytes,
             4 * kRows * kColumns);
 }
 

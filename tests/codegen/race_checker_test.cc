@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/codegen/internal/gpu/race_checker.h"
+#include "bayloom/codegen/gpu/race_checker.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

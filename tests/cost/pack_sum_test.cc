@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/cost/internal/pack_sum.h"
+#include "bayloom/cost/pack_sum.h"
 
 #include <gtest/gtest.h>
 

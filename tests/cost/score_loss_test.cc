@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/cost/internal/score_loss.h"
+#include "bayloom/cost/score_loss.h"
 
 #include <gtest/gtest.h>
 

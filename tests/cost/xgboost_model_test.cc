@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "bayloom/base/random.h"
-#include "bayloom/cost/internal/random_model.h"
 #include "bayloom/cost/metrics.h"
+#include "bayloom/cost/random_model.h"
 
 namespace bayloom::cost {
 namespace {

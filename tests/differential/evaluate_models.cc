@@ -13,9 +13,9 @@
 
 #include "bayloom/base/one_line.h"
 #include "bayloom/codegen/host.h"
+#include "bayloom/graph/evaluate.h"
 #include "bayloom/graph/executor.h"
-#include "bayloom/graph/internal/conformance.h"
-#include "bayloom/graph/internal/evaluate.h"
+#include "bayloom/graph/import/conformance.h"
 #include "bayloom/graph/passes/passes.h"
 #include "bayloom/measure/runner_main.h"
 #include "bayloom/sketch/default_schedule.h"

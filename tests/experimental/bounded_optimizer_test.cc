@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/experimental/internal/strategy/bounded_optimizer.h"
+#include "bayloom/experimental/strategy/bounded_optimizer.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <tuple>
 
-#include "bayloom/experimental/internal/strategy/domain_reduction.h"
+#include "bayloom/experimental/strategy/domain_reduction.h"
 #include "bayloom/strategy/fresh_samples.h"
 #include "tests/strategy/search_fixture.h"
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/experimental/internal/strategy/decision_space.h"
+#include "bayloom/experimental/strategy/decision_space.h"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bayloom/base/result.h"
-#include "bayloom/external/internal/command_builder.h"
+#include "bayloom/external/command_builder.h"
 #include "bayloom/external/scenario.h"
 #include "bayloom/space/configuration_json.h"
 #include "tests/message_of.h"

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/external/internal/python_list.h"
+#include "bayloom/external/python_list.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

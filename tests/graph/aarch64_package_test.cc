@@ -13,7 +13,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/codegen/host.h"
 #include "bayloom/graph/import.h"
-#include "bayloom/graph/internal/conformance.h"
+#include "bayloom/graph/import/conformance.h"
 #include "bayloom/graph/package.h"
 #include "tests/execute.h"
 #include "tests/graph/one_operator.h"

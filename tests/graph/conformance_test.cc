@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/graph/internal/conformance.h"
+#include "bayloom/graph/import/conformance.h"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
 #include "bayloom/codegen/host.h"
+#include "bayloom/graph/evaluate.h"
 #include "bayloom/graph/executor.h"
-#include "bayloom/graph/internal/evaluate.h"
 #include "bayloom/graph/passes/passes.h"
 #include "bayloom/graph/tasks.h"
 #include "bayloom/sketch/default_schedule.h"

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "bayloom/graph/internal/evaluate.h"
+#include "bayloom/graph/evaluate.h"
 #include "bayloom/graph/passes/passes.h"
 #include "tests/graph/host_tensors.h"
 #include "tests/graph/pass_checks.h"

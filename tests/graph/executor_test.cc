@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "bayloom/codegen/host.h"
-#include "bayloom/graph/internal/evaluate.h"
+#include "bayloom/graph/evaluate.h"
 #include "bayloom/sketch/design_space.h"
 #include "tests/graph/pass_checks.h"
 #include "tests/graph/two_layers.h"

@@ -7,8 +7,8 @@
 #include <ostream>
 
 #include "bayloom/codegen/host.h"
+#include "bayloom/graph/evaluate.h"
 #include "bayloom/graph/executor.h"
-#include "bayloom/graph/internal/evaluate.h"
 #include "bayloom/graph/passes/passes.h"
 #include "bayloom/sketch/default_schedule.h"
 #include "bayloom/sketch/design_space.h"

@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "bayloom/graph/evaluate.h"
 #include "bayloom/graph/import.h"
-#include "bayloom/graph/internal/evaluate.h"
 #include "tests/temporary_folder.h"
 
 namespace bayloom::graph {

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <limits>
 
-#include "bayloom/graph/internal/passes/rewriting.h"
-#include "bayloom/graph/internal/wide_floats.h"
+#include "bayloom/graph/import/wide_floats.h"
 #include "bayloom/graph/passes/passes.h"
+#include "bayloom/graph/passes/rewriting.h"
 #include "bayloom/graph/precision_choice.h"
 #include "bayloom/sketch/design_space.h"
 #include "tests/codegen/compiled.h"

@@ -6,9 +6,9 @@
 #include <numeric>
 
 #include "bayloom/codegen/host.h"
+#include "bayloom/graph/evaluate.h"
 #include "bayloom/graph/import.h"
-#include "bayloom/graph/internal/conformance.h"
-#include "bayloom/graph/internal/evaluate.h"
+#include "bayloom/graph/import/conformance.h"
 #include "bayloom/graph/passes/passes.h"
 #include "bayloom/graph/tasks.h"
 #include "bayloom/sketch/default_schedule.h"

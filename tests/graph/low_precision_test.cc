@@ -8,11 +8,11 @@
 #include <cstring>
 
 #include "bayloom/base/random.h"
-#include "bayloom/graph/internal/conformance.h"
-#include "bayloom/graph/internal/evaluate.h"
-#include "bayloom/graph/internal/passes/rewriting.h"
-#include "bayloom/graph/internal/wide_floats.h"
+#include "bayloom/graph/evaluate.h"
+#include "bayloom/graph/import/conformance.h"
+#include "bayloom/graph/import/wide_floats.h"
 #include "bayloom/graph/passes/passes.h"
+#include "bayloom/graph/passes/rewriting.h"
 #include "bayloom/graph/precision.h"
 #include "bayloom/graph/precision_choice.h"
 #include "tests/graph/pass_checks.h"

@@ -1,14 +1,13 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/graph/internal/memory_plan.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "bayloom/base/random.h"
 #include "bayloom/codegen/abi.h"
+#include "bayloom/graph/tasks/network_memory.h"
 
 namespace bayloom::graph {
 namespace {
@@ -24,7 +23,7 @@ TEST(MemoryPlanTest, RequestsThatLiveTogetherNeverOverlap) {
     }
     const ArenaPlan plan = PlanMemory(requests);
     for (size_t a = 0; a < requests.size(); ++a) {
-      EXPECT_EQ(plan.offsets[a] % codegen::kBufferAlignment, 0);
+      EXPECT_EQ(plan.offsets[a] % target::kBufferAlignment, 0);
       EXPECT_LE(plan.offsets[a] + requests[a].bytes, plan.arena_bytes);
       for (size_t b = 0; b < a; ++b) {
         const bool in_time = requests[a].first_step <= requests[b].last_step &&

@@ -10,7 +10,7 @@
 
 #include "bayloom/base/file.h"
 #include "bayloom/graph/import.h"
-#include "bayloom/graph/internal/onnx_tensor.h"
+#include "bayloom/graph/import/onnx_tensor.h"
 #include "tests/temporary_folder.h"
 
 namespace bayloom::graph {

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "bayloom/graph/internal/passes/rewriting.h"
 #include "bayloom/graph/passes/passes.h"
+#include "bayloom/graph/passes/rewriting.h"
 #include "bayloom/graph/tasks.h"
 #include "tests/graph/pass_checks.h"
 

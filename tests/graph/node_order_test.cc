@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/graph/internal/node_order.h"
+#include "bayloom/graph/import/node_order.h"
 
 #include <gmock/gmock.h>
 #include <google/protobuf/text_format.h>

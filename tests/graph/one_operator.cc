@@ -8,9 +8,9 @@
 #include <cmath>
 
 #include "bayloom/base/random.h"
-#include "bayloom/graph/internal/evaluate.h"
+#include "bayloom/graph/evaluate.h"
 #include "bayloom/graph/passes/passes.h"
-#include "bayloom/measure/internal/test_data.h"
+#include "bayloom/measure/test_data.h"
 #include "tests/graph/pass_checks.h"
 
 namespace bayloom::graph {

@@ -16,7 +16,7 @@
 #include "bayloom/base/file.h"
 #include "bayloom/codegen/cpu_features.h"
 #include "bayloom/codegen/host.h"
-#include "bayloom/graph/internal/evaluate.h"
+#include "bayloom/graph/evaluate.h"
 #include "tests/execute.h"
 #include "tests/graph/pass_checks.h"
 #include "tests/graph/two_layers.h"

@@ -4,8 +4,8 @@
 /// Products with weights of few bits, which stay packed.
 #include <gtest/gtest.h>
 
+#include "bayloom/graph/evaluate.h"
 #include "bayloom/graph/import.h"
-#include "bayloom/graph/internal/evaluate.h"
 #include "bayloom/graph/passes/passes.h"
 #include "tests/graph/one_operator.h"
 #include "tests/graph/pass_checks.h"

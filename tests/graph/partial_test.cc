@@ -10,7 +10,7 @@
 #include <string>
 
 #include "bayloom/base/file.h"
-#include "bayloom/graph/internal/evaluate.h"
+#include "bayloom/graph/evaluate.h"
 #include "bayloom/graph/passes/passes.h"
 #include "tests/graph/pass_checks.h"
 #include "tests/graph/text_model.h"

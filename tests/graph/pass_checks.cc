@@ -9,9 +9,9 @@
 
 #include "bayloom/base/random.h"
 #include "bayloom/codegen/host.h"
+#include "bayloom/graph/evaluate.h"
 #include "bayloom/graph/executor.h"
-#include "bayloom/graph/internal/conformance.h"
-#include "bayloom/graph/internal/evaluate.h"
+#include "bayloom/graph/import/conformance.h"
 #include "bayloom/sketch/default_schedule.h"
 
 namespace bayloom::graph {

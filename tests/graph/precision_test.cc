@@ -10,9 +10,9 @@
 #include <fstream>
 
 #include "bayloom/codegen/host.h"
+#include "bayloom/graph/evaluate.h"
 #include "bayloom/graph/executor.h"
 #include "bayloom/graph/import.h"
-#include "bayloom/graph/internal/evaluate.h"
 #include "bayloom/graph/passes/passes.h"
 #include "bayloom/tensor/scalar.h"
 #include "tests/graph/pass_checks.h"

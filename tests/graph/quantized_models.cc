@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "bayloom/graph/internal/evaluate.h"
-#include "bayloom/graph/internal/passes/rewriting.h"
+#include "bayloom/graph/evaluate.h"
 #include "bayloom/graph/passes/passes.h"
+#include "bayloom/graph/passes/rewriting.h"
 #include "bayloom/graph/tasks.h"
 #include "tests/graph/one_operator.h"
 #include "tests/graph/pass_checks.h"

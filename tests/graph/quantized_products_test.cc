@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "bayloom/graph/internal/evaluate.h"
+#include "bayloom/graph/evaluate.h"
 #include "bayloom/graph/passes/passes.h"
 #include "tests/graph/one_operator.h"
 #include "tests/graph/pass_checks.h"

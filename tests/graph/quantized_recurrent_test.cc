@@ -9,7 +9,7 @@
 #include <cmath>
 
 #include "bayloom/base/random.h"
-#include "bayloom/graph/internal/evaluate.h"
+#include "bayloom/graph/evaluate.h"
 #include "bayloom/graph/passes/passes.h"
 #include "tests/graph/pass_checks.h"
 #include "tests/graph/text_models.h"

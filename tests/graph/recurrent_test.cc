@@ -8,8 +8,8 @@
 #include <cmath>
 
 #include "bayloom/base/random.h"
+#include "bayloom/graph/evaluate.h"
 #include "bayloom/graph/import.h"
-#include "bayloom/graph/internal/evaluate.h"
 #include "bayloom/graph/passes/passes.h"
 #include "tests/graph/pass_checks.h"
 #include "tests/graph/recurrent_reference.h"

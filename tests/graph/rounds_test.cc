@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/graph/internal/rounds.h"
+#include "bayloom/graph/tasks/rounds.h"
 
 #include <dlfcn.h>
 #include <gmock/gmock.h>

@@ -119,10 +119,10 @@ TEST(MaxRoiPool, IsTheLargestOfEachBin) {
   const HostTensor x = RandomTensor({2, channels, height, width}, 1);
   const std::vector<double> regions = {0, 0,  0,  16, 24,  1, 2,   5,   3,   6,   1, 8, 8, 8, 8,
                                        0, -9, -8, 7,  100, 1, 400, 400, 440, 420, 0, 6, 9, 2, 1};
-  const HostTensor y = RunOperator({.op = "MaxRoiPool",
-                                    .inputs = {x, Floats({6, 5}, regions)},
-                                    .attributes = {{"pooled_shape", std::vector{bins_y, bins_x}},
-                                                   {"spatial_scale", 0.5f}}})[0];
+  const HostTensor y = RunOperator(
+      {.op = "MaxRoiPool",
+       .inputs = {x, Floats({6, 5}, regions)},
+       .attributes = {{"pooled_shape", std::vector{bins_y, bins_x}}, {"spatial_scale", 0.5f}}})[0];
   const auto bounds = [&](double start, double end, int64_t bin, int64_t bins, int64_t extent) {
     const double first = std::round(start * scale), last = std::round(end * scale);
     const double size = std::max(last - first + 1, 1.0) / static_cast<double>(bins);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/graph/internal/schema_table.h"
+#include "bayloom/graph/import/schema_table.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

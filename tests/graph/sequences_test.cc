@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "bayloom/graph/internal/evaluate.h"
+#include "bayloom/graph/evaluate.h"
 #include "tests/graph/host_tensors.h"
 #include "tests/graph/text_models.h"
 

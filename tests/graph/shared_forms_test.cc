@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/graph/internal/shared_forms.h"
+#include "bayloom/graph/tasks/shared_forms.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "bayloom/codegen/host.h"
+#include "bayloom/graph/evaluate.h"
 #include "bayloom/graph/executor.h"
-#include "bayloom/graph/internal/evaluate.h"
 #include "bayloom/graph/package.h"
 #include "tests/graph/model_writer.h"
 #include "tests/graph/pass_checks.h"

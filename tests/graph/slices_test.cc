@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "bayloom/graph/internal/conformance.h"
-#include "bayloom/graph/internal/evaluate.h"
+#include "bayloom/graph/evaluate.h"
+#include "bayloom/graph/import/conformance.h"
 #include "bayloom/graph/passes/passes.h"
 #include "tests/graph/pass_checks.h"
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/graph/internal/small_types.h"
+#include "bayloom/graph/import/small_types.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -9,8 +9,8 @@
 #include <gtest/gtest.h>
 
 #include "bayloom/base/file.h"
+#include "bayloom/graph/evaluate.h"
 #include "bayloom/graph/import.h"
-#include "bayloom/graph/internal/evaluate.h"
 #include "tests/temporary_folder.h"
 
 namespace bayloom::graph {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/measure/internal/host_caches.h"
+#include "bayloom/measure/host_caches.h"
 
 #include <gtest/gtest.h>
 

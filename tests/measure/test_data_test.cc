@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/measure/internal/test_data.h"
+#include "bayloom/measure/test_data.h"
 
 #include <gtest/gtest.h>
 

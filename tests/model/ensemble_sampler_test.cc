@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/model/internal/ensemble_sampler.h"
+#include "bayloom/model/ensemble_sampler.h"
 
 #include <gtest/gtest.h>
 

@@ -11,7 +11,7 @@
 #include <numeric>
 
 #include "bayloom/model/fit_failure.h"
-#include "bayloom/model/internal/log_posterior.h"
+#include "bayloom/model/log_posterior.h"
 #include "tests/model/test_data.h"
 
 namespace bayloom::model {

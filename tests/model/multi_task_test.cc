@@ -9,7 +9,7 @@
 #include <cmath>
 
 #include "bayloom/model/gaussian_process.h"
-#include "bayloom/model/internal/log_posterior.h"
+#include "bayloom/model/log_posterior.h"
 #include "tests/model/test_data.h"
 
 namespace bayloom::model {

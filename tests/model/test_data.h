@@ -9,7 +9,7 @@
 
 #include "bayloom/base/random.h"
 #include "bayloom/model/gaussian_process.h"
-#include "bayloom/model/internal/minimize.h"
+#include "bayloom/model/minimize.h"
 #include "bayloom/model/surrogate.h"
 #include "bayloom/model/task_observations.h"
 

@@ -3,7 +3,7 @@
 
 // What the bayesian optimizers do better than chance.
 
-#include "bayloom/optimizer/internal/bayesian_search.h"
+#include "bayloom/optimizer/bayes/bayesian_search.h"
 
 #include <gtest/gtest.h>
 

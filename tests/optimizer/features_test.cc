@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/optimizer/internal/features.h"
+#include "bayloom/optimizer/bayes/features.h"
 
 #include <gtest/gtest.h>
 

@@ -12,7 +12,7 @@
 #include <memory>
 
 #include "bayloom/model/fit_failure.h"
-#include "bayloom/optimizer/internal/bayesian_search.h"
+#include "bayloom/optimizer/bayes/bayesian_search.h"
 #include "bayloom/space/parameter.h"
 #include "tests/optimizer/spaces.h"
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/optimizer/internal/memory.h"
+#include "bayloom/optimizer/bayes/memory.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/optimizer/internal/objective_transform.h"
+#include "bayloom/optimizer/bayes/objective_transform.h"
 
 #include <gtest/gtest.h>
 

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/optimizer/internal/portfolio.h"
+#include "bayloom/optimizer/techniques/portfolio.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "bayloom/optimizer/internal/trust_regions.h"
+#include "bayloom/optimizer/bayes/trust_regions.h"
 #include "bayloom/space/parameter.h"
 #include "tests/optimizer/valley.h"
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/optimizer/internal/prediction_memo.h"
+#include "bayloom/optimizer/bayes/prediction_memo.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "bayloom/base/result.h"
-#include "bayloom/optimizer/internal/features.h"
+#include "bayloom/optimizer/bayes/features.h"
 #include "bayloom/optimizer/optimizer.h"
 #include "bayloom/optimizer/sensitivity.h"
 #include "tests/optimizer/similar_tasks.h"

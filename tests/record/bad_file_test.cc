@@ -18,7 +18,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/base/stop_flag.h"
 #include "bayloom/base/system_error.h"
-#include "bayloom/record/internal/schema.h"
+#include "bayloom/record/schema.h"
 #include "bayloom/record/store.h"
 #include "tests/record/sample.h"
 #include "tests/temporary_folder.h"

@@ -13,8 +13,8 @@
 #include <set>
 
 #include "bayloom/base/result.h"
-#include "bayloom/record/internal/schema.h"
 #include "bayloom/record/program_pool.h"
+#include "bayloom/record/schema.h"
 #include "bayloom/record/store.h"
 #include "tests/record/sample.h"
 #include "tests/temporary_folder.h"

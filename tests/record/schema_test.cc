@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/record/internal/schema.h"
+#include "bayloom/record/schema.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/report/internal/axis.h"
+#include "bayloom/report/axis.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "bayloom/sketch/internal/postprocess/postprocess.h"
+#include "bayloom/sketch/postprocess/postprocess.h"
 #include "tests/tensor/workloads.h"
 
 namespace bayloom::sketch {

@@ -13,8 +13,8 @@
 #include <numeric>
 #include <set>
 
-#include "bayloom/space/internal/constraint_parser.h"
-#include "bayloom/space/internal/constraint_solver.h"
+#include "bayloom/space/constraint_parser.h"
+#include "bayloom/space/constraint_solver.h"
 #include "bayloom/space/space.h"
 
 namespace bayloom::space {

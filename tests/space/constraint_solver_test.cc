@@ -3,7 +3,7 @@
 
 // Spaces whose constraints leave too much to enumerate and too little to hit by chance.
 
-#include "bayloom/space/internal/constraint_solver.h"
+#include "bayloom/space/constraint_solver.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,7 +14,7 @@
 #include <map>
 #include <set>
 
-#include "bayloom/space/internal/constraint_parser.h"
+#include "bayloom/space/constraint_parser.h"
 #include "bayloom/space/space.h"
 
 namespace bayloom::space {

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "bayloom/space/internal/constraint_parser.h"
+#include "bayloom/space/constraint_parser.h"
 #include "bayloom/space/space.h"
 
 namespace bayloom::space {

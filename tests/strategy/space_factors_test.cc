@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/strategy/internal/bayes/space_factors.h"
+#include "bayloom/strategy/bayes/space_factors.h"
 
 #include <gtest/gtest.h>
 

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/strategy/internal/bayes/task_model.h"
+#include "bayloom/strategy/bayes/task_model.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <limits>
 
-#include "bayloom/strategy/internal/bayes/decision_rows.h"
+#include "bayloom/strategy/bayes/decision_rows.h"
 #include "tests/strategy/search_fixture.h"
 
 namespace bayloom::strategy {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/tensor/internal/primitives/tree.h"
+#include "bayloom/tensor/primitives/tree.h"
 #include "tests/tensor/primitive_test.h"
 
 namespace bayloom::testing {

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/tensor/internal/simplify.h"
+#include "bayloom/tensor/simplify.h"
 
 #include <gtest/gtest.h>
 
 #include "bayloom/base/random.h"
-#include "bayloom/tensor/internal/flat_expr.h"
+#include "bayloom/tensor/flat_expr.h"
 #include "bayloom/tensor/primitives.h"
 
 namespace bayloom::tensor {

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "bayloom/tensor/internal/winograd_matrices.h"
 #include "bayloom/tensor/primitives.h"
 #include "bayloom/tensor/schedule.h"
+#include "bayloom/tensor/winograd_matrices.h"
 #include "tests/tensor/random_schedule.h"
 #include "tests/tensor/workloads.h"
 

@@ -10,7 +10,7 @@
 #include <set>
 
 #include "bayloom/base/result.h"
-#include "bayloom/tuning/internal/earlier_mappings.h"
+#include "bayloom/tuning/earlier_mappings.h"
 #include "tests/temporary_folder.h"
 
 namespace bayloom::tuning {

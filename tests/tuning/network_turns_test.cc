@@ -162,6 +162,22 @@ TEST_F(NetworkTurnsTest, WhatIsSlowerTogetherIsNotUsed) {
   EXPECT_DOUBLE_EQ(Total(Choose().Programs()), ZeroTrialTotal());
   ASSERT_TRUE(gain_);
   EXPECT_EQ(gain_->ratio.rounds, 0) << "nothing was gained";
+  ASSERT_TRUE(gain_->refused);
+  EXPECT_LT(gain_->refused->high, 1);
+}
+
+/// Times that say nothing choose nothing.
+TEST_F(NetworkTurnsTest, WhatIsNotClearlyFasterIsNotUsed) {
+  int kept = 0;
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    Turn({.noise = 2, .hiccups = 0.3, .seed = seed}, /*seconds=*/10);
+    ASSERT_TRUE(gain_);
+    if (!gain_->refused) continue;
+    EXPECT_DOUBLE_EQ(Total(Choose().Programs()), ZeroTrialTotal());
+    ++kept;
+    Begin(fmt::format("{}.db", seed));
+  }
+  EXPECT_GT(kept, 0);
 }
 
 TEST_F(NetworkTurnsTest, StoppedItLeavesNoTrace) {
@@ -193,7 +209,10 @@ TEST_F(NetworkTurnsTest, ASecondNetworkKeepsWhatWasChosenForTheFirst) {
 }
 
 TEST(GainInTurns, IsKeptAsJson) {
-  const GainInTurns gain = {2, 1, {.ratio = 2, .low = 1.5, .high = 2.5, .rounds = 9}};
+  const GainInTurns gain = {2,
+                            1,
+                            {.ratio = 2, .low = 1.5, .high = 2.5, .rounds = 9},
+                            measure::PairedRatio{.ratio = 1, .low = 0.5, .high = 1.5, .rounds = 7}};
   const std::optional<GainInTurns> read = GainFromJson(ToJson(gain));
   ASSERT_TRUE(read);
   EXPECT_EQ(ToJson(*read), ToJson(gain));

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "bayloom/cost/internal/random_model.h"
+#include "bayloom/cost/random_model.h"
 #include "bayloom/cost/xgboost_model.h"
 #include "bayloom/model/fit_failure.h"
 #include "bayloom/tuning/untuned_program.h"

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/worker/internal/drift_watch.h"
+#include "bayloom/worker/drift_watch.h"
 
 #include <gtest/gtest.h>
 

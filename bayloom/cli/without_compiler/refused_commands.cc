@@ -8,7 +8,7 @@
 #include <CLI/App.hpp>
 #include <string>
 
-#include "bayloom/cli/internal/commands.h"
+#include "bayloom/cli/commands.h"
 
 namespace bayloom::cli {
 namespace {

@@ -10,8 +10,8 @@
 #include "bayloom/base/one_line.h"
 #include "bayloom/codegen/gpu/assemble.h"
 #include "bayloom/codegen/gpu/ptx.h"
-#include "bayloom/codegen/internal/gpu/stand_in_code.h"
-#include "bayloom/codegen/internal/gpu/stand_in_machine.h"
+#include "bayloom/codegen/gpu/stand_in_code.h"
+#include "bayloom/codegen/gpu/stand_in_machine.h"
 
 namespace bayloom::codegen {
 namespace {
@@ -69,7 +69,7 @@ StandInObjects Decode(const std::vector<uint8_t>& bytes) {
   for (const nlohmann::json& buffer : all.at(1)) {
     objects.buffers.push_back(
         {buffer.at(0),
-         {static_cast<GpuMemory>(buffer.at(1).get<int>()), buffer.at(2).get<int64_t>()},
+         {static_cast<plan::GpuMemory>(buffer.at(1).get<int>()), buffer.at(2).get<int64_t>()},
          buffer.at(3),
          buffer.at(4)});
   }

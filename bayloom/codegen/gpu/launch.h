@@ -9,7 +9,7 @@
 namespace bayloom::codegen {
 
 /// How a kernel is launched. Its arguments are pointers to the buffers of Program::Parameters(), in
-/// that order and aligned to kBufferAlignment (abi.h), then one to the workspace.
+/// that order and aligned to target::kBufferAlignment (abi.h), then one to the workspace.
 struct GpuLaunch {
   std::string symbol;
   int64_t blocks = 1;        ///< of the grid, which has one dimension

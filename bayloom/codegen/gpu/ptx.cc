@@ -8,8 +8,8 @@
 
 #include <mutex>
 
-#include "bayloom/codegen/internal/gpu/gpu_module.h"
-#include "bayloom/codegen/internal/gpu/nvptx_machine.h"
+#include "bayloom/codegen/gpu/gpu_module.h"
+#include "bayloom/codegen/gpu/nvptx_machine.h"
 #include "bayloom/codegen/object.h"
 
 namespace bayloom::codegen {
@@ -43,7 +43,7 @@ Result<GpuProgram> CompileToPtx(const tensor::Program& program, const target::Gp
                                 const std::string& symbol) {
   Result<llvm::TargetMachine*> target = NvptxTarget(limits);
   if (!target) return target.error();
-  Result<GpuPlan> plan = MakeGpuPlan(program, limits);
+  Result<plan::GpuPlan> plan = plan::MakeGpuPlan(program, limits);
   if (!plan) return plan.error();
   llvm::LLVMContext context;
   llvm::Module module(symbol, context);

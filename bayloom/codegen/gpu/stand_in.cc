@@ -9,10 +9,10 @@
 #include <cstring>
 
 #include "bayloom/codegen/abi.h"
+#include "bayloom/codegen/gpu/fiber_block.h"
+#include "bayloom/codegen/gpu/gpu_module.h"
+#include "bayloom/codegen/gpu/stand_in_code.h"
 #include "bayloom/codegen/host.h"
-#include "bayloom/codegen/internal/gpu/fiber_block.h"
-#include "bayloom/codegen/internal/gpu/gpu_module.h"
-#include "bayloom/codegen/internal/gpu/stand_in_code.h"
 #include "bayloom/codegen/object.h"
 
 namespace bayloom::codegen {
@@ -20,9 +20,9 @@ namespace {
 
 constexpr int kUnwritten = 0xff;  // NaN in all types of floats
 
-Result<StandInObjects::Kernel> CompileKernel(const tensor::Program& program, const GpuPlan& plan,
-                                             size_t number, Machine& machine,
-                                             const std::string& symbol) {
+Result<StandInObjects::Kernel> CompileKernel(const tensor::Program& program,
+                                             const plan::GpuPlan& plan, size_t number,
+                                             Machine& machine, const std::string& symbol) {
   static const target::Target host = HostTarget(1);
   Result<llvm::TargetMachine*> target = TargetMachineFor(host);
   if (!target) return target.error();
@@ -37,7 +37,7 @@ Result<StandInObjects::Kernel> CompileKernel(const tensor::Program& program, con
 }
 
 /// With all slots of a ring.
-int64_t BytesOf(const GpuPlace& place, const BufferPlace& buffer) {
+int64_t BytesOf(const plan::GpuPlace& place, const plan::BufferPlace& buffer) {
   return (place.slots - 1) * place.slot_bytes + buffer.bytes;
 }
 
@@ -51,18 +51,18 @@ std::vector<WatchedMemory> WatchedMemories(const StandInObjects& code,
     WatchedMemory memory{buffer.name, shared + buffer.place.position, buffer.bytes,
                          buffer.element_bytes, true};
     switch (buffer.place.memory) {
-      case GpuMemory::kShared:
+      case plan::GpuMemory::kShared:
         if (buffer.place.position + buffer.bytes > kernel.launch.shared_bytes) memory.bytes = 0;
         break;
-      case GpuMemory::kThread:
+      case plan::GpuMemory::kThread:
         memory.bytes = 0;
         break;
-      case GpuMemory::kParameter:
+      case plan::GpuMemory::kParameter:
         memory.base =
             static_cast<const std::byte*>(pointers[static_cast<size_t>(buffer.place.position)]);
         memory.of_block = false;
         break;
-      case GpuMemory::kWorkspace:
+      case plan::GpuMemory::kWorkspace:
         memory.base = static_cast<const std::byte*>(pointers.back()) + buffer.place.position;
         memory.of_block = false;
         break;
@@ -79,7 +79,7 @@ std::vector<WatchedMemory> WatchedMemories(const StandInObjects& code,
 Result<StandInObjects> CompileStandInObjects(const tensor::Program& program,
                                              const target::GpuLimits& limits, Machine& machine,
                                              const std::string& symbol) {
-  Result<GpuPlan> plan = MakeGpuPlan(program, limits);
+  Result<plan::GpuPlan> plan = plan::MakeGpuPlan(program, limits);
   if (!plan) return plan.error();
   StandInObjects objects;
   for (size_t i = 0; i < plan->kernels.size(); ++i) {
@@ -141,7 +141,7 @@ std::vector<GpuLaunch> StandIn::launches() const {
 std::vector<int64_t> StandIn::ParameterBytes() const {
   std::vector<int64_t> bytes(static_cast<size_t>(code_->objects.parameters));
   for (const StandInBuffer& buffer : code_->objects.buffers) {
-    if (buffer.place.memory != GpuMemory::kParameter) continue;
+    if (buffer.place.memory != plan::GpuMemory::kParameter) continue;
     bytes[static_cast<size_t>(buffer.place.position)] = buffer.bytes;
   }
   bytes.push_back(code_->objects.workspace_bytes);

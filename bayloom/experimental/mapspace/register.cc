@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/experimental/internal/register.h"
-
 #include "bayloom/experimental/mapspace/encodings.h"
+#include "bayloom/experimental/variants.h"
 
 namespace bayloom::experimental {
 

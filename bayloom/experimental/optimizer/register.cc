@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/experimental/internal/register.h"
-
 #include <utility>
 
+#include "bayloom/experimental/variants.h"
 #include "bayloom/optimizer/local_search.h"
 #include "bayloom/optimizer/random_search.h"
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/experimental/internal/selection/farthest_first.h"
+#include "bayloom/experimental/selection/farthest_first.h"
 #include "bayloom/experimental/selection/selections.h"
 
 namespace bayloom::experimental {

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "bayloom/experimental/internal/selection/farthest_first.h"
+#include "bayloom/experimental/selection/farthest_first.h"
 #include "bayloom/experimental/selection/selections.h"
 
 namespace bayloom::experimental {

@@ -1,12 +1,11 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/experimental/internal/register.h"
-
 #include <string>
 #include <utility>
 
 #include "bayloom/experimental/strategy/rocke2024_search.h"
+#include "bayloom/experimental/variants.h"
 
 namespace bayloom::experimental {
 namespace {

@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "bayloom/base/hash.h"
-#include "bayloom/experimental/internal/strategy/bounded_optimizer.h"
-#include "bayloom/experimental/internal/strategy/decision_space.h"
-#include "bayloom/experimental/internal/strategy/input_schedule.h"
+#include "bayloom/experimental/strategy/bounded_optimizer.h"
+#include "bayloom/experimental/strategy/decision_space.h"
+#include "bayloom/experimental/strategy/input_schedule.h"
 #include "bayloom/sketch/rules/rules.h"
 #include "bayloom/strategy/annotated_choice.h"
 #include "bayloom/strategy/fresh_samples.h"

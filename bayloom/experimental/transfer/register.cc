@@ -1,12 +1,11 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/experimental/internal/register.h"
-
 #include <limits>
 #include <utility>
 
 #include "bayloom/experimental/transfer/stacking.h"
+#include "bayloom/experimental/variants.h"
 #include "bayloom/model/weighted_sum.h"
 #include "bayloom/optimizer/transfer.h"
 #include "bayloom/optimizer/transfer_data.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "bayloom/graph/internal/operators/activations.h"
+#include "bayloom/graph/operators/activations.h"
 #include "bayloom/tensor/operators.h"
 
 namespace bayloom::graph {

@@ -7,8 +7,8 @@
 
 #include <limits>
 
-#include "bayloom/graph/internal/operators/small_rounding.h"
-#include "bayloom/graph/internal/wide_floats.h"
+#include "bayloom/graph/import/wide_floats.h"
+#include "bayloom/graph/operators/small_rounding.h"
 
 namespace bayloom::graph {
 namespace {

@@ -2,15 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Attention over heads, rotary position embeddings, caches of keys and values.
-#include "bayloom/graph/internal/operators/attention.h"
-
 #include <fmt/format.h>
 
 #include <cmath>
 #include <limits>
 
-#include "bayloom/graph/internal/onnx_tensor.h"
-#include "bayloom/graph/internal/operators/apply.h"
+#include "bayloom/graph/import/onnx_tensor.h"
+#include "bayloom/graph/operators/apply.h"
+#include "bayloom/graph/operators/attention_heads.h"
 
 namespace bayloom::graph {
 namespace {

@@ -4,7 +4,7 @@
 /// Operators that ONNX defines as functions of others.
 #include <fmt/format.h>
 
-#include "bayloom/graph/internal/operators/apply.h"
+#include "bayloom/graph/operators/apply.h"
 #include "bayloom/tensor/operators.h"
 
 namespace bayloom::graph {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/graph/internal/operators/control_flow.h"
+#include "bayloom/graph/operators/control_flow.h"
 
 #include <fmt/format.h>
 

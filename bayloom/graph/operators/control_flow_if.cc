@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "bayloom/graph/import.h"
-#include "bayloom/graph/internal/operators/control_flow.h"
+#include "bayloom/graph/operators/control_flow.h"
 
 namespace bayloom::graph {
 namespace {

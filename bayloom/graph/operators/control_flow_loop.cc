@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "bayloom/graph/import.h"
-#include "bayloom/graph/internal/operators/control_flow.h"
+#include "bayloom/graph/operators/control_flow.h"
 
 namespace bayloom::graph {
 namespace {

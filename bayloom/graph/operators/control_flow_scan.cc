@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "bayloom/graph/internal/operators/control_flow.h"
+#include "bayloom/graph/operators/control_flow.h"
 
 namespace bayloom::graph {
 namespace {

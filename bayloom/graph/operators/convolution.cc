@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Convolutions in any number of dimensions: plain, grouped, depthwise, transposed.
-#include "bayloom/graph/internal/operators/convolution.h"
+#include "bayloom/graph/operators/convolution.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "bayloom/graph/internal/operators/phases.h"
-#include "bayloom/graph/internal/operators/windows.h"
+#include "bayloom/graph/operators/phases.h"
+#include "bayloom/graph/operators/windows.h"
 
 namespace bayloom::graph {
 namespace {

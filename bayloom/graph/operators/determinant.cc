@@ -4,7 +4,7 @@
 /// Determinants by elimination.
 #include <fmt/format.h>
 
-#include "bayloom/graph/internal/operators/helpers.h"
+#include "bayloom/graph/operators/helpers.h"
 
 namespace bayloom::graph {
 namespace {
@@ -56,8 +56,7 @@ void Det(OperatorContext& context) {
   const std::vector<int64_t> batch(x.shape().begin(), x.shape().end() - 2);
   if (m < 1 || m > kMaxOrder) context.Refuse(fmt::format("a matrix of the order {}", m));
   const int64_t count = CheckedElementCount(batch);
-  tensor::Tensor rest =
-      Permute(context, context.builder().View(x, {count, m, m}), {1, 2, 0});
+  tensor::Tensor rest = Permute(context, context.builder().View(x, {count, m, m}), {1, 2, 0});
   tensor::Tensor product;
   for (int64_t step = 0; step < m; ++step) {
     const Elimination e = Eliminate(context, rest);

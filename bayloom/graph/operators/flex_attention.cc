@@ -6,9 +6,9 @@
 
 #include <cmath>
 
-#include "bayloom/graph/internal/operators/apply.h"
-#include "bayloom/graph/internal/operators/attention.h"
-#include "bayloom/graph/internal/operators/small_rounding.h"
+#include "bayloom/graph/operators/apply.h"
+#include "bayloom/graph/operators/attention_heads.h"
+#include "bayloom/graph/operators/small_rounding.h"
 
 namespace bayloom::graph {
 namespace {

@@ -4,8 +4,8 @@
 /// Operators whose indices are data. Indices out of range are an error: those that are known are
 /// refused, others are clamped, so that a compiled program never reads or writes outside its
 /// tensors.
-#include "bayloom/graph/internal/operators/helpers.h"
-#include "bayloom/graph/internal/operators/index_tuples.h"
+#include "bayloom/graph/operators/helpers.h"
+#include "bayloom/graph/operators/index_tuples.h"
 
 namespace bayloom::graph {
 namespace {

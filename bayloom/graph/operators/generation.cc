@@ -7,8 +7,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "bayloom/graph/internal/onnx_tensor.h"
-#include "bayloom/graph/internal/operators/helpers.h"
+#include "bayloom/graph/import/onnx_tensor.h"
+#include "bayloom/graph/operators/helpers.h"
 
 namespace bayloom::graph {
 namespace {

@@ -4,8 +4,8 @@
 /// Normalizations by groups of channels, and by the root mean square.
 #include <fmt/format.h>
 
-#include "bayloom/graph/internal/operators/apply.h"
-#include "bayloom/graph/internal/operators/normalization.h"
+#include "bayloom/graph/operators/apply.h"
+#include "bayloom/graph/operators/normalization.h"
 
 namespace bayloom::graph {
 namespace {

@@ -9,7 +9,7 @@
 #include <functional>
 #include <numeric>
 
-#include "bayloom/graph/internal/operators/helpers.h"
+#include "bayloom/graph/operators/helpers.h"
 
 namespace bayloom::graph {
 namespace {

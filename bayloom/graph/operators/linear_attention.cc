@@ -8,8 +8,8 @@
 #include <cmath>
 #include <optional>
 
-#include "bayloom/graph/internal/operators/apply.h"
-#include "bayloom/graph/internal/operators/control_flow.h"
+#include "bayloom/graph/operators/apply.h"
+#include "bayloom/graph/operators/control_flow.h"
 
 namespace bayloom::graph {
 namespace {

@@ -4,7 +4,7 @@
 /// Losses of classifiers: how unlikely the right classes are.
 #include <fmt/format.h>
 
-#include "bayloom/graph/internal/operators/helpers.h"
+#include "bayloom/graph/operators/helpers.h"
 
 namespace bayloom::graph {
 namespace {

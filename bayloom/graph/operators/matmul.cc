@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <map>
 
-#include "bayloom/graph/internal/operators/matrix_product.h"
-#include "bayloom/graph/internal/operators/packed_weights.h"
+#include "bayloom/graph/operators/matrix_product.h"
+#include "bayloom/graph/operators/packed_weights.h"
 
 namespace bayloom::graph {
 namespace {

@@ -6,9 +6,9 @@
 
 #include <algorithm>
 
-#include "bayloom/graph/internal/onnx_tensor.h"
-#include "bayloom/graph/internal/operators/helpers.h"
-#include "bayloom/graph/internal/wide_floats.h"
+#include "bayloom/graph/import/onnx_tensor.h"
+#include "bayloom/graph/import/wide_floats.h"
+#include "bayloom/graph/operators/helpers.h"
 
 namespace bayloom::graph {
 namespace {

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Products with weights that stay as narrow integers in memory.
-#include "bayloom/graph/internal/operators/packed_weights.h"
+#include "bayloom/graph/operators/packed_weights.h"
 
-#include "bayloom/graph/internal/operators/scaled_sum.h"
+#include "bayloom/graph/operators/scaled_sum.h"
 
 namespace bayloom::graph {
 namespace {

@@ -8,8 +8,8 @@
 #include <limits>
 #include <numeric>
 
-#include "bayloom/graph/internal/operators/apply.h"
-#include "bayloom/graph/internal/operators/phases.h"
+#include "bayloom/graph/operators/apply.h"
+#include "bayloom/graph/operators/phases.h"
 
 namespace bayloom::graph {
 namespace {

@@ -6,10 +6,10 @@
 
 #include <limits>
 
-#include "bayloom/graph/internal/operators/integer_operators.h"
-#include "bayloom/graph/internal/operators/integer_products.h"
-#include "bayloom/graph/internal/operators/scaled_sum.h"
-#include "bayloom/graph/internal/operators/windows.h"
+#include "bayloom/graph/operators/integer_operators.h"
+#include "bayloom/graph/operators/integer_products.h"
+#include "bayloom/graph/operators/scaled_sum.h"
+#include "bayloom/graph/operators/windows.h"
 
 namespace bayloom::graph {
 namespace {

@@ -12,8 +12,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "bayloom/graph/internal/onnx_tensor.h"
-#include "bayloom/graph/internal/operators/apply.h"
+#include "bayloom/graph/import/onnx_tensor.h"
+#include "bayloom/graph/operators/apply.h"
 
 namespace bayloom::graph {
 namespace {

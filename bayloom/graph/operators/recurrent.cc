@@ -7,7 +7,7 @@
 #include <map>
 #include <memory>
 
-#include "bayloom/graph/internal/operators/recurrence.h"
+#include "bayloom/graph/operators/recurrence.h"
 
 namespace bayloom::graph {
 namespace {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The cell of GRU. Gates are in the order update, reset, hidden.
-#include "bayloom/graph/internal/operators/recurrence.h"
+#include "bayloom/graph/operators/recurrence.h"
 
 namespace bayloom::graph {
 namespace {

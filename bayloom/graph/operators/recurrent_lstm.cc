@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The cell of LSTM. Gates are in the order input, output, forget, cell; peepholes too.
-#include "bayloom/graph/internal/operators/recurrence.h"
+#include "bayloom/graph/operators/recurrence.h"
 
 namespace bayloom::graph {
 namespace {

@@ -4,8 +4,8 @@
 /// DynamicQuantizeLSTM of com.microsoft: weights of 8 bits; the input as a whole, and the state of
 /// every step, are rounded to 256 levels between their extremes. Levels are multiplied as integers,
 /// and the products scaled.
-#include "bayloom/graph/internal/operators/integer_products.h"
-#include "bayloom/graph/internal/operators/recurrence.h"
+#include "bayloom/graph/operators/integer_products.h"
+#include "bayloom/graph/operators/recurrence.h"
 
 namespace bayloom::graph {
 namespace {

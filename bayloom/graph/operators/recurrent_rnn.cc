@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The cell of RNN: one gate, which is the state.
-#include "bayloom/graph/internal/operators/recurrence.h"
+#include "bayloom/graph/operators/recurrence.h"
 
 namespace bayloom::graph {
 namespace {

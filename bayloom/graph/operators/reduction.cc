@@ -4,7 +4,7 @@
 /// Reductions over axes, and the position of extremes.
 #include <cmath>
 
-#include "bayloom/graph/internal/operators/helpers.h"
+#include "bayloom/graph/operators/helpers.h"
 
 namespace bayloom::graph {
 namespace {

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <limits>
 
-#include "bayloom/graph/internal/operators/apply.h"
-#include "bayloom/graph/internal/operators/index_tuples.h"
-#include "bayloom/graph/internal/operators/sampling.h"
+#include "bayloom/graph/operators/apply.h"
+#include "bayloom/graph/operators/index_tuples.h"
+#include "bayloom/graph/operators/sampled_points.h"
 
 namespace bayloom::graph {
 namespace {

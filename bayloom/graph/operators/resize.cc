@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "bayloom/graph/internal/operators/helpers.h"
+#include "bayloom/graph/operators/helpers.h"
 
 namespace bayloom::graph {
 namespace {

@@ -2,14 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Images read at computed positions: grids, regions of interest, deformed windows.
-#include "bayloom/graph/internal/operators/sampling.h"
-
 #include <fmt/format.h>
 
 #include <limits>
 
-#include "bayloom/graph/internal/operators/apply.h"
-#include "bayloom/graph/internal/operators/windows.h"
+#include "bayloom/graph/operators/apply.h"
+#include "bayloom/graph/operators/sampled_points.h"
+#include "bayloom/graph/operators/windows.h"
 
 namespace bayloom::graph {
 namespace {
@@ -159,8 +158,8 @@ tensor::Tensor DeformedPositions(OperatorContext& context, const Deformation& d,
   std::vector<int64_t> shape = d.offset.shape();
   shape.erase(shape.begin() + 4);
   return context.builder().Map("deformconv.position", shape, [&](const Exprs& s) {
-    const Expr start = s[4 + axis] * Expr(w.strides[axis]) +
-                       s[2 + axis] * Expr(w.dilations[axis]) - Expr(w.pads_low[axis]);
+    const Expr start = s[4 + axis] * Expr(w.strides[axis]) + s[2 + axis] * Expr(w.dilations[axis]) -
+                       Expr(w.pads_low[axis]);
     const Expr offset = d.offset(s[0], s[1], s[2], s[3], axis, s[4], s[5]);
     return SamplingPosition(tensor::Cast(type, start) + tensor::Cast(type, offset), extent,
                             Sampling());

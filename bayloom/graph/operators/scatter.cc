@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "bayloom/graph/internal/operators/helpers.h"
-#include "bayloom/graph/internal/operators/index_tuples.h"
+#include "bayloom/graph/operators/helpers.h"
+#include "bayloom/graph/operators/index_tuples.h"
 
 namespace bayloom::graph {
 namespace {

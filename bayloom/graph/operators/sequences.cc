@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "bayloom/graph/internal/operators/apply.h"
-#include "bayloom/graph/internal/operators/control_flow.h"
+#include "bayloom/graph/operators/apply.h"
+#include "bayloom/graph/operators/control_flow.h"
 
 namespace bayloom::graph {
 namespace {

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "bayloom/graph/internal/operators/helpers.h"
+#include "bayloom/graph/operators/helpers.h"
 
 namespace bayloom::graph {
 namespace {

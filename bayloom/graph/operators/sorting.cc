@@ -4,7 +4,7 @@
 /// Operators that go along an axis in one order: sorting, prefix sums. Kernels of the library.
 #include <fmt/format.h>
 
-#include "bayloom/graph/internal/operators/helpers.h"
+#include "bayloom/graph/operators/helpers.h"
 
 namespace bayloom::graph {
 namespace {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <set>
 
-#include "bayloom/graph/internal/operators/apply.h"
+#include "bayloom/graph/operators/apply.h"
 
 namespace bayloom::graph {
 namespace {

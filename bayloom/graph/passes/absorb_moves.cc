@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "bayloom/graph/internal/passes/rewriting.h"
-#include "bayloom/graph/internal/passes/sampled_channels.h"
 #include "bayloom/graph/passes/passes.h"
+#include "bayloom/graph/passes/rewriting.h"
+#include "bayloom/graph/passes/sampled_channels.h"
 
 namespace bayloom::graph {
 namespace {

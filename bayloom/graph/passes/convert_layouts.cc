@@ -7,10 +7,10 @@
 #include <optional>
 #include <set>
 
-#include "bayloom/graph/internal/evaluate.h"
-#include "bayloom/graph/internal/passes/rewriting.h"
-#include "bayloom/graph/internal/passes/sampled_channels.h"
+#include "bayloom/graph/evaluate.h"
 #include "bayloom/graph/passes/passes.h"
+#include "bayloom/graph/passes/rewriting.h"
+#include "bayloom/graph/passes/sampled_channels.h"
 
 namespace bayloom::graph {
 namespace {

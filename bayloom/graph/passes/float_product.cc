@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/graph/internal/passes/float_product.h"
+#include "bayloom/graph/passes/float_product.h"
 
-#include "bayloom/graph/internal/passes/rewriting.h"
+#include "bayloom/graph/passes/rewriting.h"
 
 namespace bayloom::graph {
 namespace {

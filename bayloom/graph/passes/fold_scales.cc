@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "bayloom/graph/internal/evaluate.h"
-#include "bayloom/graph/internal/passes/rewriting.h"
+#include "bayloom/graph/evaluate.h"
 #include "bayloom/graph/passes/passes.h"
+#include "bayloom/graph/passes/rewriting.h"
 
 namespace bayloom::graph {
 namespace {

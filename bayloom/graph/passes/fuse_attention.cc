@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <map>
 
-#include "bayloom/graph/internal/passes/attention_pattern.h"
-#include "bayloom/graph/internal/passes/rewriting.h"
+#include "bayloom/graph/passes/attention_pattern.h"
 #include "bayloom/graph/passes/passes.h"
+#include "bayloom/graph/passes/rewriting.h"
 
 namespace bayloom::graph {
 namespace {

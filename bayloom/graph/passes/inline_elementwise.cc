@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include "bayloom/graph/internal/passes/rewriting.h"
-#include "bayloom/graph/internal/passes/sampled_channels.h"
 #include "bayloom/graph/passes/passes.h"
+#include "bayloom/graph/passes/rewriting.h"
+#include "bayloom/graph/passes/sampled_channels.h"
 #include "bayloom/sketch/analysis.h"
 #include "bayloom/tensor/evaluation_cost.h"
 

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "bayloom/codegen/abi.h"
-#include "bayloom/graph/internal/passes/rewriting.h"
 #include "bayloom/graph/passes/passes.h"
+#include "bayloom/graph/passes/rewriting.h"
 
 namespace bayloom::graph {
 namespace {
@@ -118,7 +118,7 @@ class ProductJoiner {
     const bool is_joined = std::ranges::any_of(
         consumers_[value], [&](int n) { return NodeAt(n).kind == NodeKind::kJoin; });
     return !is_output_[value] && !is_joined &&
-           part.ElementCount() * tensor::ByteSize(part.dtype) % codegen::kBufferAlignment == 0;
+           part.ElementCount() * tensor::ByteSize(part.dtype) % target::kBufferAlignment == 0;
   }
 
   /// Which values of `other` stand for those of `first`, if both compute the same of the same

@@ -6,8 +6,8 @@
 #include <set>
 
 #include "bayloom/codegen/abi.h"
-#include "bayloom/graph/internal/passes/rewriting.h"
 #include "bayloom/graph/passes/passes.h"
+#include "bayloom/graph/passes/rewriting.h"
 
 namespace bayloom::graph {
 namespace {
@@ -97,7 +97,7 @@ class SliceJoiner {
     int64_t free_bytes = 0;
     std::set<ValueId> parts;
     for (size_t k = 0; k < joined.parts.size(); ++k) {
-      if (joined.starts[k] * step % codegen::kBufferAlignment != 0) return false;
+      if (joined.starts[k] * step % target::kBufferAlignment != 0) return false;
       const bool first = parts.insert(joined.parts[k]).second;
       if (first && MayMove(joined.parts[k])) free_bytes += BytesOf(joined.parts[k]);
     }

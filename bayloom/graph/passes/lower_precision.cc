@@ -10,9 +10,9 @@
 #include <optional>
 
 #include "bayloom/codegen/abi.h"
-#include "bayloom/graph/internal/passes/float_product.h"
-#include "bayloom/graph/internal/passes/rewriting.h"
-#include "bayloom/graph/internal/wide_floats.h"
+#include "bayloom/graph/import/wide_floats.h"
+#include "bayloom/graph/passes/float_product.h"
+#include "bayloom/graph/passes/rewriting.h"
 #include "bayloom/graph/precision.h"
 
 namespace bayloom::graph {
@@ -116,7 +116,7 @@ class PrecisionLowerer {
     const int producer = producers_[name];
     if (producer < 0 || graph_.nodes[producer].kind != NodeKind::kSlice) return true;
     const int64_t start = SliceStart(graph_, graph_.nodes[producer]);
-    return start * tensor::ByteSize(dtype_) % codegen::kBufferAlignment == 0;
+    return start * tensor::ByteSize(dtype_) % target::kBufferAlignment == 0;
   }
 
   bool MustReadWide(const Node& reader, int position) const {

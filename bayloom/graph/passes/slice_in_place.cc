@@ -4,9 +4,9 @@
 #include <map>
 
 #include "bayloom/codegen/abi.h"
-#include "bayloom/graph/internal/evaluate_copy.h"
-#include "bayloom/graph/internal/passes/rewriting.h"
+#include "bayloom/graph/evaluate_copy.h"
 #include "bayloom/graph/passes/passes.h"
+#include "bayloom/graph/passes/rewriting.h"
 
 namespace bayloom::graph {
 namespace {
@@ -32,8 +32,7 @@ bool IsInOnePiece(const Graph& graph, const Node& node) {
   if (!IsMove(node)) return false;
   const tensor::Expr& load = node.stage.value;
   const auto offset = ProvenOffset(node.stage, *load, graph.values[load->index].shape);
-  if (!offset ||
-      offset->constant * tensor::ByteSize(load->dtype) % codegen::kBufferAlignment != 0) {
+  if (!offset || offset->constant * tensor::ByteSize(load->dtype) % target::kBufferAlignment != 0) {
     return false;
   }
   int64_t stride = 1;

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <map>
 
-#include "bayloom/graph/internal/passes/hidden_keys.h"
-#include "bayloom/graph/internal/passes/rewriting.h"
+#include "bayloom/graph/passes/hidden_keys.h"
 #include "bayloom/graph/passes/passes.h"
+#include "bayloom/graph/passes/rewriting.h"
 
 namespace bayloom::graph {
 namespace {

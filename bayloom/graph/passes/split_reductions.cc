@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "bayloom/graph/internal/passes/rewriting.h"
 #include "bayloom/graph/passes/passes.h"
+#include "bayloom/graph/passes/rewriting.h"
 
 namespace bayloom::graph {
 namespace {

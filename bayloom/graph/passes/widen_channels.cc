@@ -5,8 +5,8 @@
 #include <map>
 #include <optional>
 
-#include "bayloom/graph/internal/passes/rewriting.h"
 #include "bayloom/graph/passes/passes.h"
+#include "bayloom/graph/passes/rewriting.h"
 
 namespace bayloom::graph {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "bayloom/base/result.h"
 #include "bayloom/mapspace/adapt_mapping.h"
-#include "bayloom/mapspace/internal/rounded_rank.h"
+#include "bayloom/mapspace/rounded_rank.h"
 
 namespace bayloom::mapspace {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "bayloom/mapspace/internal/core_accounts.h"
+#include "bayloom/mapspace/core_accounts.h"
 
 namespace bayloom::mapspace {
 namespace {

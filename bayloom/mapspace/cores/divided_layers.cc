@@ -8,7 +8,7 @@
 #include <map>
 #include <utility>
 
-#include "bayloom/mapspace/internal/core_accounts.h"
+#include "bayloom/mapspace/core_accounts.h"
 
 namespace bayloom::mapspace {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "bayloom/mapspace/core_accounts.h"
 #include "bayloom/mapspace/cores/pipeline.h"
-#include "bayloom/mapspace/internal/core_accounts.h"
 
 namespace bayloom::mapspace {
 namespace {

@@ -15,7 +15,7 @@
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
 #include "bayloom/base/text_limits.h"
-#include "bayloom/mapspace/internal/unit_cost.h"
+#include "bayloom/mapspace/unit_cost.h"
 
 namespace bayloom::mapspace {
 namespace {

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "bayloom/mapspace/formats/zigzag.h"
-#include "bayloom/mapspace/internal/unit_cost.h"
+#include "bayloom/mapspace/unit_cost.h"
 
 namespace bayloom::mapspace {
 namespace {

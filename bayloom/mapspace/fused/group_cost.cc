@@ -12,7 +12,7 @@
 #include <span>
 #include <utility>
 
-#include "bayloom/mapspace/internal/group_account.h"
+#include "bayloom/mapspace/fused/group_account.h"
 #include "bayloom/mapspace/sparse/access_form.h"
 
 namespace bayloom::mapspace {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/mapspace/internal/group_forms.h"
+#include "bayloom/mapspace/fused/group_forms.h"
 
 #include <fmt/format.h>
 

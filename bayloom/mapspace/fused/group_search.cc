@@ -11,7 +11,7 @@
 #include <limits>
 #include <utility>
 
-#include "bayloom/mapspace/internal/rounded_rank.h"
+#include "bayloom/mapspace/rounded_rank.h"
 
 namespace bayloom::mapspace {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "bayloom/mapspace/sparse/internal/whole_count.h"
+#include "bayloom/mapspace/sparse/whole_count.h"
 
 namespace bayloom::mapspace {
 namespace {

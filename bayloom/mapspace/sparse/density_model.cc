@@ -10,8 +10,8 @@
 #include <cmath>
 
 #include "bayloom/base/result.h"
-#include "bayloom/mapspace/sparse/internal/whole_count.h"
 #include "bayloom/mapspace/sparse/optimization.h"
+#include "bayloom/mapspace/sparse/whole_count.h"
 
 namespace bayloom::mapspace {
 namespace {

@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "bayloom/mapspace/sparse/internal/draft.h"
-#include "bayloom/mapspace/sparse/internal/whole_count.h"
+#include "bayloom/mapspace/sparse/draft.h"
+#include "bayloom/mapspace/sparse/whole_count.h"
 
 namespace bayloom::mapspace {
 

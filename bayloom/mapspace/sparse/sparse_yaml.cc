@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/mapspace/sparse/internal/sparse_yaml.h"
+#include "bayloom/mapspace/sparse/sparse_yaml.h"
 
 #include <fmt/format.h>
 

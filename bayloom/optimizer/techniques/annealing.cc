@@ -4,9 +4,9 @@
 #include <cmath>
 #include <vector>
 
-#include "bayloom/optimizer/internal/energy.h"
-#include "bayloom/optimizer/internal/fresh_sampler.h"
-#include "bayloom/optimizer/internal/technique.h"
+#include "bayloom/optimizer/fresh_sampler.h"
+#include "bayloom/optimizer/techniques/energy.h"
+#include "bayloom/optimizer/techniques/technique.h"
 
 namespace bayloom::optimizer {
 namespace {

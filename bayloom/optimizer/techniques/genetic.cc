@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "bayloom/optimizer/internal/fresh_sampler.h"
-#include "bayloom/optimizer/internal/objective_values.h"
-#include "bayloom/optimizer/internal/technique.h"
+#include "bayloom/optimizer/bayes/objective_values.h"
+#include "bayloom/optimizer/fresh_sampler.h"
+#include "bayloom/optimizer/techniques/technique.h"
 #include "bayloom/pareto/front.h"
 
 namespace bayloom::optimizer {

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <vector>
 
-#include "bayloom/optimizer/internal/fresh_sampler.h"
-#include "bayloom/optimizer/internal/technique.h"
+#include "bayloom/optimizer/fresh_sampler.h"
+#include "bayloom/optimizer/techniques/technique.h"
 
 namespace bayloom::optimizer {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/optimizer/internal/fresh_sampler.h"
-#include "bayloom/optimizer/internal/technique.h"
+#include "bayloom/optimizer/fresh_sampler.h"
+#include "bayloom/optimizer/techniques/technique.h"
 
 namespace bayloom::optimizer {
 namespace {

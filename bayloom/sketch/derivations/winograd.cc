@@ -7,8 +7,8 @@
 
 #include "bayloom/sketch/analysis.h"
 #include "bayloom/sketch/derivations/derivations.h"
-#include "bayloom/sketch/internal/tile_levels.h"
 #include "bayloom/sketch/rules/rules.h"
+#include "bayloom/sketch/tile_levels.h"
 #include "bayloom/tensor/access.h"
 
 namespace bayloom::sketch {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/sketch/internal/gpu/gpu_rules.h"
-#include "bayloom/sketch/internal/postprocess/postprocess.h"
+#include "bayloom/sketch/gpu/gpu_rules.h"
+#include "bayloom/sketch/postprocess/postprocess.h"
 #include "bayloom/sketch/rules/rules.h"
 #include "bayloom/tensor/access.h"
 #include "bayloom/tensor/primitives.h"

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "bayloom/sketch/analysis.h"
-#include "bayloom/sketch/internal/gpu/gpu_rules.h"
+#include "bayloom/sketch/gpu/gpu_rules.h"
 #include "bayloom/sketch/rules/rules.h"
 #include "bayloom/tensor/library_call.h"
 

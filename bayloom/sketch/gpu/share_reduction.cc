@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/sketch/internal/gpu/gpu_rules.h"
-#include "bayloom/sketch/internal/loops_by_kind.h"
-#include "bayloom/sketch/internal/tile_levels.h"
+#include "bayloom/sketch/gpu/gpu_rules.h"
+#include "bayloom/sketch/loops_by_kind.h"
 #include "bayloom/sketch/rules/rules.h"
+#include "bayloom/sketch/tile_levels.h"
 
 namespace bayloom::sketch {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "bayloom/sketch/analysis.h"
-#include "bayloom/sketch/internal/gpu/gpu_rules.h"
+#include "bayloom/sketch/gpu/gpu_rules.h"
 
 namespace bayloom::sketch {
 namespace {

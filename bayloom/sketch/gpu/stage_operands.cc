@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "bayloom/sketch/analysis.h"
-#include "bayloom/sketch/internal/gpu/gpu_rules.h"
+#include "bayloom/sketch/gpu/gpu_rules.h"
 #include "bayloom/tensor/access.h"
 #include "bayloom/tensor/async_copy.h"
 

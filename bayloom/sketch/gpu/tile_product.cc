@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/sketch/internal/gpu/gpu_rules.h"
-#include "bayloom/sketch/internal/tile_levels.h"
+#include "bayloom/sketch/gpu/gpu_rules.h"
 #include "bayloom/sketch/rules/rules.h"
+#include "bayloom/sketch/tile_levels.h"
 
 namespace bayloom::sketch {
 namespace {

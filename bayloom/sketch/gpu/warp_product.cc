@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "bayloom/sketch/analysis.h"
-#include "bayloom/sketch/internal/gpu/gpu_rules.h"
-#include "bayloom/sketch/internal/tile_levels.h"
+#include "bayloom/sketch/gpu/gpu_rules.h"
 #include "bayloom/sketch/rules/rules.h"
+#include "bayloom/sketch/tile_levels.h"
 #include "bayloom/target/warp_group_instruction.h"
 #include "bayloom/target/warp_instruction.h"
 #include "bayloom/tensor/access.h"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "bayloom/sketch/internal/postprocess/postprocess.h"
+#include "bayloom/sketch/postprocess/postprocess.h"
 #include "bayloom/tensor/primitives.h"
 
 namespace bayloom::sketch {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "bayloom/sketch/internal/postprocess/postprocess.h"
+#include "bayloom/sketch/postprocess/postprocess.h"
 
 namespace bayloom::sketch {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/sketch/internal/postprocess/postprocess.h"
+#include "bayloom/sketch/postprocess/postprocess.h"
 #include "bayloom/tensor/primitives/split_iterator.h"
 
 namespace bayloom::sketch {

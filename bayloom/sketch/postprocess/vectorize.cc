@@ -5,8 +5,8 @@
 #include <optional>
 #include <set>
 
-#include "bayloom/sketch/internal/postprocess/access_places.h"
-#include "bayloom/sketch/internal/postprocess/postprocess.h"
+#include "bayloom/sketch/postprocess/access_places.h"
+#include "bayloom/sketch/postprocess/postprocess.h"
 #include "bayloom/sketch/rules/rules.h"
 #include "bayloom/tensor/access.h"
 #include "bayloom/tensor/digits.h"

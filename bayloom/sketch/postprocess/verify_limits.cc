@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "bayloom/sketch/internal/postprocess/postprocess.h"
+#include "bayloom/sketch/postprocess/postprocess.h"
 #include "bayloom/tensor/access.h"
 
 namespace bayloom::sketch {

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "bayloom/sketch/analysis.h"
-#include "bayloom/sketch/internal/tile_levels.h"
 #include "bayloom/sketch/overlapping_tiles.h"
 #include "bayloom/sketch/rules/rules.h"
+#include "bayloom/sketch/tile_levels.h"
 #include "bayloom/tensor/access.h"
 #include "bayloom/tensor/dot_product.h"
 

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "bayloom/sketch/analysis.h"
-#include "bayloom/sketch/internal/loops_by_kind.h"
-#include "bayloom/sketch/internal/tile_levels.h"
+#include "bayloom/sketch/loops_by_kind.h"
 #include "bayloom/sketch/rules/rules.h"
+#include "bayloom/sketch/tile_levels.h"
 
 namespace bayloom::sketch {
 namespace {

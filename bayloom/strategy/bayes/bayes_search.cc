@@ -12,10 +12,10 @@
 #include "bayloom/base/hash.h"
 #include "bayloom/feature/time_estimate.h"
 #include "bayloom/pareto/front.h"
+#include "bayloom/strategy/bayes/decision_rows.h"
+#include "bayloom/strategy/bayes/space_factors.h"
+#include "bayloom/strategy/bayes/task_model.h"
 #include "bayloom/strategy/evolution.h"
-#include "bayloom/strategy/internal/bayes/decision_rows.h"
-#include "bayloom/strategy/internal/bayes/space_factors.h"
-#include "bayloom/strategy/internal/bayes/task_model.h"
 #include "bayloom/strategy/scored_candidate.h"
 
 namespace bayloom::strategy {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/tensor/internal/primitives/tree.h"
 #include "bayloom/tensor/primitives.h"
+#include "bayloom/tensor/primitives/tree.h"
 
 namespace bayloom::tensor {
 

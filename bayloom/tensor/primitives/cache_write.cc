@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include "bayloom/tensor/internal/primitives/copy_block.h"
-#include "bayloom/tensor/internal/primitives/placement.h"
-#include "bayloom/tensor/internal/primitives/tree.h"
 #include "bayloom/tensor/primitives.h"
+#include "bayloom/tensor/primitives/copy_block.h"
+#include "bayloom/tensor/primitives/placement.h"
+#include "bayloom/tensor/primitives/tree.h"
 
 namespace bayloom::tensor {
 namespace {

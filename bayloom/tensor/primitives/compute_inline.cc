@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include "bayloom/tensor/evaluation_cost.h"
-#include "bayloom/tensor/internal/primitives/legality.h"
-#include "bayloom/tensor/internal/primitives/tree.h"
-#include "bayloom/tensor/internal/simplify.h"
 #include "bayloom/tensor/primitives.h"
+#include "bayloom/tensor/primitives/legality.h"
 #include "bayloom/tensor/primitives/region.h"
+#include "bayloom/tensor/primitives/tree.h"
+#include "bayloom/tensor/simplify.h"
 
 namespace bayloom::tensor {
 namespace {

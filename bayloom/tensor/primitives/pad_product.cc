@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "bayloom/tensor/internal/primitives/tree.h"
 #include "bayloom/tensor/primitives.h"
 #include "bayloom/tensor/primitives/region.h"
+#include "bayloom/tensor/primitives/tree.h"
 
 namespace bayloom::tensor {
 namespace {

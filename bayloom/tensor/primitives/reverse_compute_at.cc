@@ -6,11 +6,11 @@
 #include <algorithm>
 
 #include "bayloom/tensor/access.h"
-#include "bayloom/tensor/internal/primitives/elementwise.h"
-#include "bayloom/tensor/internal/primitives/injective.h"
-#include "bayloom/tensor/internal/primitives/placement.h"
-#include "bayloom/tensor/internal/primitives/tree.h"
 #include "bayloom/tensor/primitives.h"
+#include "bayloom/tensor/primitives/elementwise.h"
+#include "bayloom/tensor/primitives/injective.h"
+#include "bayloom/tensor/primitives/placement.h"
+#include "bayloom/tensor/primitives/tree.h"
 
 namespace bayloom::tensor {
 namespace {

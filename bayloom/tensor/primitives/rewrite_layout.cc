@@ -6,10 +6,10 @@
 #include <algorithm>
 
 #include "bayloom/tensor/access.h"
-#include "bayloom/tensor/internal/primitives/injective.h"
-#include "bayloom/tensor/internal/primitives/tree.h"
 #include "bayloom/tensor/primitives.h"
+#include "bayloom/tensor/primitives/injective.h"
 #include "bayloom/tensor/primitives/region.h"
+#include "bayloom/tensor/primitives/tree.h"
 
 namespace bayloom::tensor {
 namespace {

@@ -7,10 +7,10 @@
 #include <functional>
 #include <stdexcept>
 
-#include "bayloom/tensor/internal/primitives/injective.h"
-#include "bayloom/tensor/internal/primitives/placement.h"
-#include "bayloom/tensor/internal/primitives/tree.h"
 #include "bayloom/tensor/primitives.h"
+#include "bayloom/tensor/primitives/injective.h"
+#include "bayloom/tensor/primitives/placement.h"
+#include "bayloom/tensor/primitives/tree.h"
 
 namespace bayloom::tensor {
 namespace {

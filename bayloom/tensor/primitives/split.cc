@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "bayloom/tensor/internal/primitives/tree.h"
 #include "bayloom/tensor/primitives.h"
+#include "bayloom/tensor/primitives/tree.h"
 
 namespace bayloom::tensor {
 namespace {

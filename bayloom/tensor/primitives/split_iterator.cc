@@ -7,9 +7,9 @@
 
 #include <optional>
 
-#include "bayloom/tensor/internal/primitives/tree.h"
-#include "bayloom/tensor/internal/simplify.h"
 #include "bayloom/tensor/primitives.h"
+#include "bayloom/tensor/primitives/tree.h"
+#include "bayloom/tensor/simplify.h"
 
 namespace bayloom::tensor {
 namespace {

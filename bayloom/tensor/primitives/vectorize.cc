@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "bayloom/tensor/access.h"
-#include "bayloom/tensor/internal/primitives/tree.h"
 #include "bayloom/tensor/primitives.h"
+#include "bayloom/tensor/primitives/tree.h"
 
 namespace bayloom::tensor {
 namespace {

@@ -7,11 +7,11 @@
 #include <array>
 #include <memory>
 
-#include "bayloom/tensor/internal/primitives/convolution.h"
-#include "bayloom/tensor/internal/primitives/placement.h"
-#include "bayloom/tensor/internal/primitives/tree.h"
-#include "bayloom/tensor/internal/winograd_matrices.h"
 #include "bayloom/tensor/primitives.h"
+#include "bayloom/tensor/primitives/convolution.h"
+#include "bayloom/tensor/primitives/placement.h"
+#include "bayloom/tensor/primitives/tree.h"
+#include "bayloom/tensor/winograd_matrices.h"
 
 namespace bayloom::tensor {
 namespace {

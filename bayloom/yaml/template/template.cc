@@ -14,8 +14,8 @@
 #include "bayloom/base/file.h"
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/text_limits.h"
-#include "bayloom/yaml/internal/composed_text.h"
-#include "bayloom/yaml/internal/document_check.h"
+#include "bayloom/yaml/composed_text.h"
+#include "bayloom/yaml/document_check.h"
 #include "bayloom/yaml/template/expression.h"
 #include "bayloom/yaml/template/files.h"
 

@@ -6,9 +6,9 @@
 #include <limits>
 #include <utility>
 
-#include "bayloom/graph/internal/operators/integer_operators.h"
-#include "bayloom/graph/internal/operators/layer_numbers.h"
-#include "bayloom/graph/internal/operators/scaled_sum.h"
+#include "bayloom/graph/operators/integer_operators.h"
+#include "bayloom/graph/operators/layer_numbers.h"
+#include "bayloom/graph/operators/scaled_sum.h"
 
 namespace bayloom::graph {
 namespace {

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <limits>
 
-#include "bayloom/graph/internal/operators/integer_operators.h"
-#include "bayloom/graph/internal/operators/integer_products.h"
-#include "bayloom/graph/internal/operators/scaled_sum.h"
+#include "bayloom/graph/operators/integer_operators.h"
+#include "bayloom/graph/operators/integer_products.h"
+#include "bayloom/graph/operators/scaled_sum.h"
 
 namespace bayloom::graph {
 namespace {

@@ -6,8 +6,8 @@
 #include <array>
 #include <map>
 
-#include "bayloom/graph/internal/operators/integer_operators.h"
-#include "bayloom/graph/internal/operators/scaled_sum.h"
+#include "bayloom/graph/operators/integer_operators.h"
+#include "bayloom/graph/operators/scaled_sum.h"
 
 namespace bayloom::graph {
 namespace {

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "bayloom/graph/internal/operators/convolution.h"
-#include "bayloom/graph/internal/operators/integer_products.h"
-#include "bayloom/graph/internal/operators/matrix_product.h"
+#include "bayloom/graph/operators/convolution.h"
+#include "bayloom/graph/operators/integer_products.h"
+#include "bayloom/graph/operators/matrix_product.h"
 
 namespace bayloom::graph {
 namespace {

@@ -4,9 +4,9 @@
 /// ONNX's products of quantized tensors.
 #include <algorithm>
 
-#include "bayloom/graph/internal/operators/apply.h"
-#include "bayloom/graph/internal/operators/integer_products.h"
-#include "bayloom/graph/internal/operators/quantization.h"
+#include "bayloom/graph/operators/apply.h"
+#include "bayloom/graph/operators/integer_products.h"
+#include "bayloom/graph/operators/quantization.h"
 
 namespace bayloom::graph {
 namespace {

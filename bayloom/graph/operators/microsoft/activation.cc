@@ -4,8 +4,8 @@
 /// Activations with a bias or a gate.
 #include <fmt/format.h>
 
-#include "bayloom/graph/internal/operators/apply.h"
-#include "bayloom/graph/internal/operators/microsoft.h"
+#include "bayloom/graph/operators/apply.h"
+#include "bayloom/graph/operators/microsoft.h"
 #include "bayloom/tensor/operators.h"
 
 namespace bayloom::graph::microsoft {

@@ -2,15 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Attention with its projection, over separate queries, keys and values, and over groups of heads.
-#include "bayloom/graph/internal/operators/attention.h"
-
 #include <fmt/format.h>
 
 #include <cmath>
 
-#include "bayloom/graph/internal/operators/apply.h"
-#include "bayloom/graph/internal/operators/microsoft.h"
-#include "bayloom/graph/internal/operators/normalization.h"
+#include "bayloom/graph/operators/apply.h"
+#include "bayloom/graph/operators/attention_heads.h"
+#include "bayloom/graph/operators/microsoft.h"
+#include "bayloom/graph/operators/normalization.h"
 
 namespace bayloom::graph::microsoft {
 namespace {

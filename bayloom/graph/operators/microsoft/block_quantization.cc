@@ -4,9 +4,9 @@
 /// Weights of 2, 4 or 8 bits with a scale for each block of them.
 #include <fmt/format.h>
 
-#include "bayloom/graph/internal/operators/apply.h"
-#include "bayloom/graph/internal/operators/microsoft.h"
-#include "bayloom/graph/internal/operators/packed_weights.h"
+#include "bayloom/graph/operators/apply.h"
+#include "bayloom/graph/operators/microsoft.h"
+#include "bayloom/graph/operators/packed_weights.h"
 
 namespace bayloom::graph::microsoft {
 namespace {

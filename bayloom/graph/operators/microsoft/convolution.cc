@@ -4,8 +4,8 @@
 /// Convolutions and pools with activations, residuals or channels last.
 #include <fmt/format.h>
 
-#include "bayloom/graph/internal/operators/apply.h"
-#include "bayloom/graph/internal/operators/microsoft.h"
+#include "bayloom/graph/operators/apply.h"
+#include "bayloom/graph/operators/microsoft.h"
 
 namespace bayloom::graph::microsoft {
 namespace {

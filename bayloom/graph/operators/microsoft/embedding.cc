@@ -4,9 +4,9 @@
 /// Sums of word, position and segment embeddings, normalized; rotary position embeddings.
 #include <fmt/format.h>
 
-#include "bayloom/graph/internal/operators/apply.h"
-#include "bayloom/graph/internal/operators/attention.h"
-#include "bayloom/graph/internal/operators/microsoft.h"
+#include "bayloom/graph/operators/apply.h"
+#include "bayloom/graph/operators/attention_heads.h"
+#include "bayloom/graph/operators/microsoft.h"
 
 namespace bayloom::graph::microsoft {
 namespace {

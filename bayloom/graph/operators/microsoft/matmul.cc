@@ -4,8 +4,8 @@
 /// Matrix products with transposed operands, scales and activations.
 #include <fmt/format.h>
 
-#include "bayloom/graph/internal/operators/apply.h"
-#include "bayloom/graph/internal/operators/microsoft.h"
+#include "bayloom/graph/operators/apply.h"
+#include "bayloom/graph/operators/microsoft.h"
 
 namespace bayloom::graph::microsoft {
 namespace {

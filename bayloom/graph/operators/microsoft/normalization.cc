@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Normalizations of a sum of a tensor, a residual and a bias.
-#include "bayloom/graph/internal/operators/normalization.h"
+#include "bayloom/graph/operators/normalization.h"
 
 #include <fmt/format.h>
 
-#include "bayloom/graph/internal/operators/apply.h"
-#include "bayloom/graph/internal/operators/microsoft.h"
+#include "bayloom/graph/operators/apply.h"
+#include "bayloom/graph/operators/microsoft.h"
 #include "bayloom/tensor/operators.h"
 
 namespace bayloom::graph::microsoft {

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Operators on quantized tensors: dequantized, computed, quantized again.
-#include "bayloom/graph/internal/operators/quantization.h"
+#include "bayloom/graph/operators/quantization.h"
 
 #include <fmt/format.h>
 
-#include "bayloom/graph/internal/operators/apply.h"
-#include "bayloom/graph/internal/operators/microsoft.h"
+#include "bayloom/graph/operators/apply.h"
+#include "bayloom/graph/operators/microsoft.h"
 
 namespace bayloom::graph::microsoft {
 namespace {

@@ -4,9 +4,9 @@
 /// Products of quantized matrices with floats around them.
 #include <fmt/format.h>
 
-#include "bayloom/graph/internal/operators/apply.h"
-#include "bayloom/graph/internal/operators/microsoft.h"
-#include "bayloom/graph/internal/operators/scaled_sum.h"
+#include "bayloom/graph/operators/apply.h"
+#include "bayloom/graph/operators/microsoft.h"
+#include "bayloom/graph/operators/scaled_sum.h"
 
 namespace bayloom::graph::microsoft {
 namespace {

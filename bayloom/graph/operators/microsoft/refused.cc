@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Operators that are known and cannot be imported, with what helps.
-#include "bayloom/graph/internal/operators/microsoft.h"
+#include "bayloom/graph/operators/microsoft.h"
 
 namespace bayloom::graph::microsoft {
 namespace {

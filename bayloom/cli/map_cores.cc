@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/cli/map_cores.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "bayloom/base/file.h"
+#include "bayloom/base/one_line.h"
+#include "bayloom/cli/commands.h"
+#include "bayloom/cli/file_name.h"
+#include "bayloom/cli/options/run_options.h"
+#include "bayloom/cli/output.h"
+#include "bayloom/mapspace/timeloop_yaml.h"
+#include "bayloom/report/cores_table.h"
+#include "bayloom/report/format.h"
+#include "bayloom/report/printable.h"
+#include "bayloom/report/progress_columns.h"
+#include "bayloom/report/status_line.h"
+
+namespace bayloom::cli {
+
+void WriteMappedLayer(const std::string& folder, int number, const std::string& name,
+                      const mapspace::Problem& problem,
+                      const std::optional<mapspace::Mapping>& mapping,
+                      const mapspace::Architecture& architecture) {
+  const std::string file = fmt::format("{}/{:02}-{}", folder, number, FileNameOf(name));
+  base::WriteFile(file + ".problem.yaml", mapspace::PrintProblemYaml(problem));
+  if (!mapping) return;
+  base::WriteFile(file + ".mapping.yaml",
+                  mapspace::PrintMappingYaml(*mapping, problem, architecture));
+}
+
+void MapCores(const MapArguments& arguments, std::vector<tuning::NetworkLayer> layers) {
+  const auto count = static_cast<int>(layers.size());
+  const mapspace::Architecture architecture = arguments.LoadArchitecture();
+  tuning::CoresRun run(std::move(layers), architecture, arguments.Constraints(),
+                       arguments.Options(count), mapspace::ParseNetworkOnChip(arguments.cores));
+  report::RunProgress progress(stderr, run.layers().Status(),
+                               report::MappingProgress(run.layers()));
+  trial::StopReason reason = run.RunLayers(progress.Observer());
+  progress.End();
+  if (run.layers().Sum().mapped == 0) FailWithoutMapping(run.layers().layers().back());
+  report::StatusLine line(stderr);
+  reason = run.RunSplits(
+      [&](int done) { line.Show(fmt::format("cores: {} of {} layers divided", done, count)); });
+  line.Clear();
+  Say("{} layers on {} cores of {} ({})\n", run.splits().size(), run.network().CoreCount(),
+      base::InOneLine(architecture.name), DescribeEnd(reason));
+  if (!arguments.out.empty()) {
+    base::WriteFile(arguments.out + "/architecture.yaml",
+                    mapspace::PrintArchitectureYaml(architecture));
+    int number = 0;
+    for (const tuning::CoresRun::Split& split : run.splits()) {
+      WriteMappedLayer(arguments.out, ++number, run.layers().layers()[split.layer].layer.name,
+                       split.mapping.part, split.mapping.mapping, architecture);
+    }
+  }
+  if (arguments.json) {
+    nlohmann::json json = report::ToJson(run);
+    json["architecture"] = architecture.name;
+    json["objective"] = arguments.Options(count).ObjectiveNames();
+    json["mapper"] = run.layers().mapper();
+    json["end"] = trial::ToString(reason);
+    fmt::print("{}\n", report::JsonText(json));
+  } else {
+    fmt::print("{}\n{}\n", report::CoresTable(run).Text(), report::CoresTotals(run));
+  }
+  if (std::ssize(run.splits()) < count) {
+    throw CheckFailed(
+        fmt::format("{} layers have no mapping that fits", count - std::ssize(run.splits())));
+  }
+}
+
+}  // namespace bayloom::cli

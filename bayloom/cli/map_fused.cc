@@ -1,0 +1,158 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/cli/map_fused.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bayloom/base/file.h"
+#include "bayloom/base/one_line.h"
+#include "bayloom/base/result.h"
+#include "bayloom/cli/commands.h"
+#include "bayloom/cli/options/run_options.h"
+#include "bayloom/cli/output.h"
+#include "bayloom/graph/graph.h"
+#include "bayloom/mapspace/cores/pipeline.h"
+#include "bayloom/mapspace/timeloop_yaml.h"
+#include "bayloom/report/cores_table.h"
+#include "bayloom/report/division_table.h"
+#include "bayloom/report/format.h"
+#include "bayloom/report/fused_table.h"
+#include "bayloom/report/printable.h"
+#include "bayloom/report/progress_columns.h"
+#include "bayloom/report/status_line.h"
+#include "bayloom/tuning/fused_layers.h"
+#include "bayloom/tuning/fused_run.h"
+
+namespace bayloom::cli {
+namespace {
+
+nlohmann::json JsonOf(const tuning::FusedRun& run,
+                      const std::optional<mapspace::Pipeline>& pipeline) {
+  nlohmann::json json = report::ToJson(run);
+  if (pipeline) {
+    json["pipeline"] = report::ToJson(*pipeline);
+    json["divisions"] = report::DivisionsJson(run);
+  }
+  return json;
+}
+
+/// Into a folder: the groups, and of each one the problems and mappings of its tiles, as cores
+/// share it if they do, with the architecture inside of the level where its tensors are.
+void WriteGroups(const std::string& folder, tuning::FusedRun& run, const nlohmann::json& json) {
+  base::WriteFile(folder + "/groups.json", report::JsonText(json) + "\n");
+  const bool is_divided = !run.divisions().groups.empty();
+  const size_t count = is_divided ? run.divisions().groups.size() : run.Plan().groups.size();
+  for (size_t g = 0; g < count; ++g) {
+    const std::vector<mapspace::MappedTile> tiles =
+        is_divided ? run.TilesOf(run.divisions().groups[g].divided)
+                   : run.TilesOf(run.Plan().groups[g].group);
+    const std::string name = fmt::format("{}/group-{:02}", folder, g + 1);
+    int number = 0;
+    for (const mapspace::MappedTile& tile : tiles) {
+      const mapspace::Architecture inside = mapspace::InsideOf(run.architecture(), tile.home.level);
+      if (number == 0) {
+        base::WriteFile(name + ".architecture.yaml", mapspace::PrintArchitectureYaml(inside));
+      }
+      const std::string file = fmt::format("{}.tile-{:02}", name, ++number);
+      base::WriteFile(file + ".problem.yaml", mapspace::PrintProblemYaml(tile.problem));
+      base::WriteFile(file + ".mapping.yaml",
+                      mapspace::PrintMappingYaml(*tile.mapping, tile.problem, inside));
+    }
+  }
+}
+
+/// Groups are made of mapped layers: throws CheckFailed with the number of those that are not, why
+/// the search ended and the last failure of one of them.
+void FailUnlessAllMapped(const tuning::MapRun& layers, trial::StopReason reason) {
+  const tuning::MapRun::Layer* last = nullptr;
+  int64_t unmapped = 0;
+  for (const tuning::MapRun::Layer& layer : layers.layers()) {
+    if (layer.search->result().best) continue;
+    ++unmapped;
+    last = &layer;
+  }
+  if (unmapped == 0) return;
+  throw CheckFailed(fmt::format("{} of {} layers have no mapping, which --fuse needs ({}); {}",
+                                unmapped, layers.layers().size(), DescribeEnd(reason),
+                                WhyUnmapped(*last)));
+}
+
+/// Finds the groups, and how the cores of a chip, if there is one, share them.
+trial::StopReason RunGroups(tuning::FusedRun& run,
+                            const std::optional<mapspace::NetworkOnChip>& chip) {
+  report::StatusLine line(stderr);
+  trial::StopReason reason = run.RunGroups([&](const tuning::FusedRun::Status& status) {
+    line.Show(
+        fmt::format("groups: {} tiles mapped, {} of {} groups known, {} rounds, {:.4g} uJ, {}",
+                    report::FormatCount(status.tiles), status.search.mapped,
+                    report::FormatCount(status.search.groups), status.search.rounds,
+                    status.search.best.energy_pj / 1e6, report::FormatSeconds(status.seconds)));
+  });
+  if (chip) {
+    const trial::StopReason divided =
+        run.RunDivisions(*chip, [&](const tuning::FusedRun::Status& status) {
+          line.Show(fmt::format("cores: {} tiles mapped, {}", report::FormatCount(status.tiles),
+                                report::FormatSeconds(status.seconds)));
+        });
+    if (reason == trial::StopReason::kExhausted) reason = divided;
+  }
+  line.Clear();
+  return reason;
+}
+
+}  // namespace
+
+void MapFused(const MapArguments& arguments) {
+  mapspace::FusedNetwork network = tuning::FusedLayersOf(arguments.network.LoadGraph());
+  arguments.sparsity.ApplyTo(network);
+  tuning::FusedOptions options;
+  options.layers = arguments.Options(std::ssize(tuning::LayersOf(network)));
+  if (arguments.tile_evaluations) options.tile_evaluations = *arguments.tile_evaluations;
+  std::optional<mapspace::NetworkOnChip> chip;
+  if (!arguments.cores.empty()) chip = mapspace::ParseNetworkOnChip(arguments.cores);
+  tuning::FusedRun run(std::move(network), arguments.LoadArchitecture(), arguments.Constraints(),
+                       options);
+  report::RunProgress progress(stderr, run.layers().Status(),
+                               report::MappingProgress(run.layers()));
+  trial::StopReason reason = run.RunLayers(progress.Observer());
+  progress.End();
+  FailUnlessAllMapped(run.layers(), reason);
+  reason = RunGroups(run, chip);
+  const tuning::FusedRun::Status status = run.GetStatus();
+  const std::string end = reason == trial::StopReason::kExhausted ? "no better division is expected"
+                                                                  : DescribeEnd(reason);
+  Say("{} on {}: {} layers, {} operators, {} tiles of groups, {} evaluations in {} ({})\n",
+      base::InOneLine(std::filesystem::path(arguments.network.path).filename().string()),
+      base::InOneLine(run.architecture().name), run.layers().layers().size(),
+      run.network().OperatorCount(), report::FormatCount(status.tiles),
+      report::FormatCount(status.evaluations + run.layers().Status().trials),
+      report::FormatSeconds(status.seconds), end);
+  std::optional<mapspace::Pipeline> pipeline;
+  if (chip) pipeline = mapspace::PipelineOf(run.Plan(), run.architecture(), *chip);
+  nlohmann::json json = JsonOf(run, pipeline);
+  if (!arguments.out.empty()) WriteGroups(arguments.out, run, json);
+  if (arguments.json) {
+    if (chip) json["network"] = chip->Describe();
+    json["architecture"] = run.architecture().name;
+    json["objective"] = options.layers.ObjectiveNames();
+    json["mapper"] = run.layers().mapper();
+    json["end"] = trial::ToString(reason);
+    fmt::print("{}\n", report::JsonText(json));
+    return;
+  }
+  fmt::print("{}\n{}\n", report::GroupTable(run).Text(), report::FusedTotals(run));
+  if (!pipeline) return;
+  fmt::print("\n{}\n{}\n\npipelined groups, for throughput:\n{}\n",
+             report::DivisionTable(run).Text(), report::DivisionTotals(run),
+             report::PipelineText(*pipeline, run.Plan(), run.network()));
+}
+
+}  // namespace bayloom::cli

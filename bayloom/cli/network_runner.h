@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bayloom/cli/options/network_option.h"
+#include "bayloom/codegen/abi.h"
+#include "bayloom/graph/executor.h"
+#include "bayloom/tensor/interpreter.h"
+
+namespace bayloom::cli {
+
+/// The tensors of <folder>/<kind>_0.pb, <kind>_1.pb, ..., as the ONNX conformance tests have them.
+std::vector<tensor::HostTensor> ReadTensors(const std::string& folder, const std::string& kind);
+
+/// An executor with its inputs and outputs, which lie where kernels want them: no run copies any.
+class NetworkRunner {
+ public:
+  /// Throws InputError if the inputs are not of the types and shapes that the graph takes.
+  NetworkRunner(const tuning::TunedNetwork& network, std::vector<tensor::HostTensor> inputs,
+                graph::Branches branches);
+
+  void Run() { executor_.Run(input_data_, output_data_); }
+  /// As Run, adding each call's time to `seconds`.
+  void RunTimed(std::vector<double>& seconds) {
+    executor_.RunTimed(input_data_, output_data_, seconds);
+  }
+  /// Of the last run.
+  std::vector<tensor::HostTensor> outputs() const;
+  const graph::NetworkPlan& plan() const { return executor_.plan(); }
+
+ private:
+  std::vector<tensor::HostTensor> shapes_;  ///< of the outputs
+  std::vector<codegen::AlignedMemory> memory_;
+  std::vector<const void*> input_data_;
+  std::vector<void*> output_data_;
+  graph::Executor executor_;
+};
+
+}  // namespace bayloom::cli

@@ -1,0 +1,331 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/cli/options/map_options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/App.hpp>
+#include <algorithm>
+#include <span>
+
+#include "bayloom/base/duration.h"
+#include "bayloom/base/file.h"
+#include "bayloom/base/one_line.h"
+#include "bayloom/base/result.h"
+#include "bayloom/cli/commands.h"
+#include "bayloom/cli/help.h"
+#include "bayloom/cli/options/at_least_one.h"
+#include "bayloom/cli/options/run_options.h"
+#include "bayloom/cli/output.h"
+#include "bayloom/mapspace/cores/network_on_chip.h"
+#include "bayloom/mapspace/encoding.h"
+#include "bayloom/mapspace/formats/layer_list.h"
+#include "bayloom/mapspace/misfit.h"
+#include "bayloom/mapspace/timeloop_yaml.h"
+#include "bayloom/optimizer/transfer.h"
+#include "bayloom/scheduling/task_scheduler.h"
+
+namespace bayloom::cli {
+namespace {
+
+mapspace::ReuseCounting ParseReuse(const std::string& reuse) {
+  if (reuse == "exact") return mapspace::ReuseCounting::kExact;
+  if (reuse == "timeloop") return mapspace::ReuseCounting::kTimeloop;
+  throw InputError("--reuse: '" + reuse + "' is neither exact nor timeloop");
+}
+
+/// What is mapped, and onto what.
+void AddSubject(MapArguments& arguments, CLI::App& map) {
+  arguments.network.AddTo(map);
+  map.add_option("--op", arguments.op,
+                 WithDetails("An operation: matmul:M,N,K, conv2d:HxWxC,OUTPUTS,RxS, or "
+                             "depthwise:HxWxC,RxS",
+                             "; with ,stride=2,pad=1,dilation=2,batch=16 as needed"))
+      ->option_text("OPERATION");
+  map.add_option("--problem", arguments.problem, "An operation as a Timeloop file (YAML)")
+      ->option_text("FILE");
+  ListNames(map.add_option("--arch", arguments.architecture,
+                           "Accelerator, a Timeloop file (YAML) or one of")
+                ->option_text("ARCH")
+                ->required(),
+            mapspace::ShippedArchitectureNames());
+  Advanced(
+      map.add_option("--constraints", arguments.constraints, "Timeloop files of constraints (YAML)")
+          ->option_text("FILE..."));
+  map.add_option("--mapping", arguments.mapping, "Evaluate this mapping instead of searching")
+      ->option_text("FILE");
+  arguments.define.AddTo(map);
+  arguments.sparsity.AddTo(map);
+}
+
+/// How long is searched, how, and what is kept.
+void AddSearch(MapArguments& arguments, CLI::App& map) {
+  OneOf(map.add_option("--objective", arguments.objectives,
+                       "What to minimize; several for a Pareto front")
+            ->option_text("NAME,...")
+            ->default_str("energy")
+            ->delimiter(',')
+            ->allow_extra_args(false),
+        {"energy", "delay", "latency", "cycles", "edp"});
+  map.add_option("--evaluations", arguments.evaluations, "Mappings per layer")
+      ->option_text("N")
+      ->default_str("20000; simulator 100")
+      ->check(AtLeastOne());
+  map.add_flag("--fuse", arguments.fuse, "Of a network: keep tensors between layers on the chip");
+  Advanced(
+      map.add_option("--cores", arguments.cores,
+                     "Several cores, each the accelerator but for its outermost memory, which they "
+                     "share: mesh:2x2 or bus:4; with ,bandwidth=16 (words a cycle and link) and "
+                     ",energy=0.5 (pJ a word and link). Layers are divided between them; with "
+                     "--fuse, groups are shared by them, or pipelined")
+          ->option_text("NETWORK"));
+  Advanced(map.add_option("--tile-evaluations", arguments.tile_evaluations,
+                          "--fuse: mappings to evaluate for each tile of a layer")
+               ->option_text("N")
+               ->default_str("1000")
+               ->check(AtLeastOne()));
+  map.add_option("--time", arguments.time, "Stop after this long, e.g. 30s, 10m, 2h")
+      ->option_text("TIME");
+  Advanced(map.add_option("--victory", arguments.victory,
+                          "Stop after this many evaluations without an improvement")
+               ->option_text("N")
+               ->check(AtLeastOne()));
+  ListNames(Advanced(map.add_option("--mapper", arguments.mapper, "How mappings are searched")
+                         ->option_text("NAME")
+                         ->default_str("genetic; with a simulator bayesian")),
+            mapspace::MapperNames());
+  OneOf(Advanced(map.add_option("--scheduler", arguments.scheduler,
+                                "How evaluations are divided between a network's layers")
+                     ->option_text("NAME")
+                     ->capture_default_str()),
+        scheduling::TaskSchedulers());
+  Advanced(map.add_option("--seed", arguments.seed, "Seed of all random choices")
+               ->option_text("N")
+               ->capture_default_str());
+  map.add_option("--db", arguments.database, "Keep every evaluation in this database")
+      ->option_text("FILE");
+  map.add_flag("--resume", arguments.resume,
+               "Continue the last such search in --db, if there is one");
+  map.add_option("--out,-o", arguments.out,
+                 "Write the best mapping (Timeloop YAML); of a network, a folder")
+      ->option_text("PATH");
+  map.add_flag("--json", arguments.json, "Print JSON");
+}
+
+/// What a mapping costs.
+void AddEvaluation(MapArguments& arguments, CLI::App& map) {
+  map.add_option(
+         "--evaluator", arguments.evaluator,
+         WithDetails("model, timeloop (runs timeloop-model), or a command with {mapping} that "
+                     "prints the value",
+                     " last; {problem} and {arch} are replaced, too"))
+      ->option_text("CMD")
+      ->capture_default_str();
+  Advanced(map.add_option("--jobs,-j", arguments.jobs,
+                          "Mappings that a simulator evaluates concurrently")
+               ->option_text("N")
+               ->capture_default_str()
+               ->check(AtLeastOne()));
+  arguments.workers.AddTo(map);
+  Advanced(map.add_flag("--sandbox", arguments.sandbox,
+                        "The simulator gets no network and may only write where its files are"));
+  Advanced(map.add_option("--timeout", arguments.timeout,
+                          "Time a simulator may take for one mapping, e.g. 30s, 10m")
+               ->option_text("TIME")
+               ->capture_default_str());
+  Advanced(map.add_option("--reuse", arguments.reuse,
+                          "How the model counts data reuse: exact, or timeloop, as Timeloop 2.0")
+               ->option_text("NAME")
+               ->capture_default_str());
+}
+
+/// What the mapper "bayesian" can be told.
+void AddBayesian(MapArguments& arguments, CLI::App& map) {
+  Advanced(map.add_option("--transfer", arguments.transfer,
+                          "bayesian: learn from the searches in these databases")
+               ->option_text("FILE..."));
+  OneOf(Advanced(map.add_option("--transfer-method", arguments.transfer_method,
+                                "How evaluations of several searches are combined")
+                     ->option_text("NAME")
+                     ->capture_default_str()),
+        optimizer::TransferMethods());
+  Advanced(map.add_option("--warm-start-model", arguments.warm_start_model,
+                          "bayesian: learn from this many evaluations of the model before the "
+                          "simulator is used")
+               ->option_text("N")
+               ->check(AtLeastOne()));
+  Advanced(map.add_option("--top-k", arguments.top_k,
+                          "Optimizers: search only the k parameters that influence the model most")
+               ->option_text("K")
+               ->check(AtLeastOne()));
+  AddEncodingOptions(map, arguments.tiles, arguments.orders);
+}
+
+}  // namespace
+
+void AddEncodingOptions(CLI::App& command, std::string& tiles, std::string& orders) {
+  OneOf(Advanced(command.add_option("--tile-encoding", tiles, "Parameters that encode tile sizes")
+                     ->option_text("NAME")
+                     ->capture_default_str()),
+        mapspace::TileEncodings());
+  OneOf(
+      Advanced(command.add_option("--order-encoding", orders, "Parameters that encode loop orders")
+                   ->option_text("NAME")
+                   ->capture_default_str()),
+      mapspace::OrderEncodings());
+}
+
+void AddMapOptions(MapArguments& arguments, CLI::App& map) {
+  AddSubject(arguments, map);
+  AddSearch(arguments, map);
+  AddEvaluation(arguments, map);
+  AddBayesian(arguments, map);
+  map.footer(
+      WithDetails("Examples:\n"
+                  "  bayloom map --op matmul:512,512,512 --arch gemmini\n"
+                  "  bayloom map resnet50.onnx --arch eyeriss-like --objective edp --out mappings",
+                  "\n"
+                  "  bayloom map mobilenet_v2.onnx --arch simba-like --fuse\n"
+                  "  bayloom map resnet50.onnx --arch simba-like --cores mesh:2x2,bandwidth=16\n"
+                  "  bayloom map mobilenet_v2.onnx --arch simba-like --fuse --cores bus:4 \\\n"
+                  "    --objective edp\n"
+                  "  bayloom map --problem a.yaml --arch b.yaml --evaluator 'simulator {mapping}'\n"
+                  "  bayloom map --op matmul:64,128,512 --arch gemmini --mapping mine.yaml"));
+}
+
+void MapArguments::Check() const {
+  const std::string name = Options(1).MapperName();
+  const auto need = [&](bool is_given, const char* option, bool is_used, const char* who) {
+    if (is_given && !is_used) {
+      throw InputError(fmt::format("{} is for {}, not for the mapper '{}'", option, who, name));
+    }
+  };
+  need(!transfer.empty(), "--transfer", name == "bayesian", "'bayesian'");
+  need(warm_start_model.has_value(), "--warm-start-model", name == "bayesian", "'bayesian'");
+  need(top_k.has_value(), "--top-k", mapspace::SearchesAnEncoding(name),
+       "optimizers such as 'bayesian'");
+  if (fuse) {
+    if (network.path.empty()) throw InputError("--fuse is for a network, such as resnet50.onnx");
+    if (mapspace::IsLayerList(network.path)) {
+      throw InputError(
+          "--fuse needs an ONNX model: a list of layers does not say what lies between");
+    }
+    if (evaluator != "model") throw InputError("--fuse needs the built-in model, not --evaluator");
+    if (!workers.empty()) throw InputError("--fuse searches here; --workers are for simulators");
+    if (objectives.size() > 1) throw InputError("--fuse minimizes one objective");
+    if (!transfer.empty() || warm_start_model || top_k) {
+      throw InputError("--fuse does not go with --transfer, --warm-start-model and --top-k");
+    }
+  }
+  if (!cores.empty()) {
+    (void)mapspace::ParseNetworkOnChip(cores);
+    if (evaluator != "model") throw InputError("--cores needs the built-in model, not --evaluator");
+    if (!workers.empty()) throw InputError("--cores searches here; --workers are for simulators");
+    if (objectives.size() > 1) throw InputError("--cores minimizes one objective");
+    if (!mapping.empty()) throw InputError("--cores searches; --mapping evaluates one core's");
+  }
+  if (tile_evaluations && !fuse) throw InputError("--tile-evaluations needs --fuse");
+  if (evaluator.find_first_not_of(" \t\n") == std::string::npos) {
+    throw InputError("--evaluator is empty: give model, timeloop or a command");
+  }
+  if (!workers.empty() && jobs > 1) {
+    throw InputError("--jobs: say it to each worker, 'bayloom worker --jobs N'");
+  }
+  if (!workers.empty() && !mapping.empty()) {
+    throw InputError("--mapping evaluates here; --workers are for a search");
+  }
+  if (resume && database.empty()) {
+    throw InputError("--resume needs --db, the records to go on with");
+  }
+  if (network.path.empty() && cores.empty()) {
+    base::CheckFolderOf(out);
+  } else if (!out.empty()) {
+    base::CreateFolder(out);
+  }
+}
+
+tuning::MapOptions MapArguments::Options(int64_t layers) const {
+  tuning::MapOptions options;
+  options.mapper = mapper;
+  options.search.seed = seed;
+  options.search.victory = victory;
+  options.search.tiles = tiles;
+  options.search.orders = orders;
+  options.search.transfer = transfer_method;
+  options.search.top_k = top_k.value_or(0);
+  std::vector<mapspace::MapObjective>& further = options.search.further_objectives;
+  for (const std::string& name : objectives) {
+    const mapspace::MapObjective objective = mapspace::ParseMapObjective(name);
+    if (std::ranges::find(further, objective) != further.end()) {
+      throw InputError(fmt::format("--objective: '{}' is given twice", name));
+    }
+    further.push_back(objective);
+  }
+  options.search.objective = further.front();
+  further.erase(further.begin());
+  std::optional<int64_t> all;
+  if (evaluations) all = *evaluations * layers;
+  options.search.budget = MakeBudget(all, time);
+  options.counting = ParseReuse(reuse);
+  options.evaluator = evaluator;
+  options.simulator.timeout_seconds = base::ParseDuration(timeout, "--timeout");
+  options.simulator.jobs = jobs;
+  options.simulator.sandbox = sandbox;
+  options.scheduler = scheduler;
+  options.database = database;
+  options.resume = resume;
+  options.transfer = transfer;
+  options.rehearsal = warm_start_model.value_or(0);
+  return options;
+}
+
+namespace {
+
+void SayPlaces(std::span<const std::string> places) {
+  for (const std::string& place : places) {
+    Say("{}\n", base::MessageInOneLine(place + " has no effect here: the model does not count it"));
+  }
+}
+
+void SayPlacesOf(std::span<const mapspace::Directive> directives) {
+  for (const mapspace::Directive& directive : directives) SayPlaces(directive.without_effect);
+}
+
+}  // namespace
+
+void SayWithoutEffect(const mapspace::Architecture& architecture) {
+  SayPlaces(architecture.without_effect);
+  SayPlacesOf(architecture.constraints);
+}
+
+std::vector<mapspace::Directive> MapArguments::Constraints() const {
+  std::vector<mapspace::Directive> all;
+  for (const std::string& file : constraints) {
+    for (mapspace::Directive& directive : mapspace::ReadConstraints(file, define.Variables()))
+      all.push_back(std::move(directive));
+  }
+  SayPlacesOf(all);
+  return all;
+}
+
+mapspace::Architecture MapArguments::LoadArchitecture() const {
+  mapspace::Architecture loaded =
+      mapspace::LoadArchitecture(architecture, nullptr, define.Variables());
+  sparsity.ApplyTo(loaded, define.Variables());
+  SayWithoutEffect(loaded);
+  return loaded;
+}
+
+std::string WhyUnmapped(const tuning::MapRun::Layer& layer) {
+  const std::string& failure = layer.search->result().failure;
+  if (!failure.empty()) return "the last failed: " + failure;
+  std::string reason = mapspace::WhyNoneFits(*layer.mapspace, *layer.model);
+  return reason.empty() ? mapspace::WhyFewFit(*layer.mapspace, *layer.model) : reason;
+}
+
+void FailWithoutMapping(const tuning::MapRun::Layer& layer) {
+  throw CheckFailed("no mapping was found that fits and can be evaluated; " + WhyUnmapped(layer));
+}
+
+}  // namespace bayloom::cli

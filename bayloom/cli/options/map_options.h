@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bayloom/cli/options/define_option.h"
+#include "bayloom/cli/options/model_option.h"
+#include "bayloom/cli/options/sparsity_option.h"
+#include "bayloom/cli/options/workers_option.h"
+#include "bayloom/tuning/map_run.h"
+
+namespace CLI {
+class App;
+}
+
+namespace bayloom::cli {
+
+/// The command line of `bayloom map`.
+struct MapArguments {
+  ModelOption network;
+  SparsityOption sparsity;
+  DefineOption define;
+  std::string op;
+  std::string problem;
+  std::string architecture;
+  std::vector<std::string> constraints;
+  std::string mapping;
+  std::string mapper;
+  std::vector<std::string> objectives = {"energy"};
+  std::string evaluator = "model";
+  std::string timeout = "10m";
+  int jobs = 1;
+  WorkersOption workers;
+  bool sandbox = false;
+  std::string tiles = "divisor";
+  std::string orders = "permutation";
+  std::string reuse = "exact";
+  std::string scheduler = "gradient";
+  std::optional<int64_t> evaluations;
+  bool fuse = false;
+  std::string cores;  ///< "mesh:2x2,..."; empty: one
+  std::optional<int64_t> tile_evaluations;
+  std::string time;
+  int64_t victory = 0;
+  uint64_t seed = 0;
+  std::string database;
+  bool resume = false;
+  std::vector<std::string> transfer;  ///< databases
+  std::string transfer_method = "contextual";
+  std::optional<int64_t> warm_start_model;
+  std::optional<int> top_k;
+  std::string out;
+  bool json = false;
+
+  /// Refuses options that the chosen mapper would ignore and an --out that cannot be written; makes
+  /// its folder if it is one.
+  void Check() const;
+  /// What they say of a run over so many layers. Throws InputError for what they cannot.
+  tuning::MapOptions Options(int64_t layers) const;
+  std::vector<mapspace::Directive> Constraints() const;
+  /// --arch with what --sparse adds to it.
+  mapspace::Architecture LoadArchitecture() const;
+};
+
+/// Tells the user of keys in Timeloop's files that change its result and have no effect here.
+void SayWithoutEffect(const mapspace::Architecture& architecture);
+
+/// The options --tile-encoding and --order-encoding.
+void AddEncodingOptions(CLI::App& command, std::string& tiles, std::string& orders);
+void AddMapOptions(MapArguments& arguments, CLI::App& map);
+
+/// Why no mapping of a layer was found: the last evaluation's failure if there was one, else what
+/// leaves none.
+std::string WhyUnmapped(const tuning::MapRun::Layer& layer);
+/// A search that found nothing for this layer: throws CheckFailed with the reason.
+[[noreturn]] void FailWithoutMapping(const tuning::MapRun::Layer& layer);
+
+}  // namespace bayloom::cli

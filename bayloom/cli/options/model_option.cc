@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/cli/options/model_option.h"
+
+#include <fmt/format.h>
+
+#include <CLI/App.hpp>
+#include <filesystem>
+#include <utility>
+
+#include "bayloom/base/one_line.h"
+#include "bayloom/base/result.h"
+#include "bayloom/base/text_limits.h"
+#include "bayloom/graph/partial.h"
+#include "bayloom/graph/tasks.h"
+#include "bayloom/tuning/tuning_subject.h"
+
+namespace bayloom::cli {
+
+CLI::Option* ModelOption::AddTo(CLI::App& command) {
+  shapes.AddTo(command);
+  return command.add_option("model", path, "ONNX file");
+}
+
+void ModelOption::AddPartialTo(CLI::App& command, const std::string& help) {
+  command.add_flag("--partial", partial, help);
+}
+
+ModelShape ModelOption::OnlyShape() const {
+  std::vector<ModelShape> all = shapes.All();
+  if (all.size() > 1) {
+    throw InputError(
+        fmt::format("--dim: several sizes ({}, {}, ...) are for 'tune' and 'compile'; give one",
+                    base::InOneLine(all[0].label), base::InOneLine(all[1].label)));
+  }
+  return std::move(all.front());
+}
+
+graph::Graph ModelOption::LoadGraph() const { return ImportWithAdvice(path, OnlyShape().options); }
+
+graph::PartialNetwork ModelOption::LoadPartial() const {
+  return ImportPartialWithAdvice(path, OnlyShape().options);
+}
+
+graph::TaskGraph ModelOption::Load() const { return Load(OnlyShape()); }
+
+graph::TaskGraph ModelOption::Load(const ModelShape& shape) const {
+  return precision.TasksOf(ImportWithAdvice(path, shape.options));
+}
+
+std::string ModelOption::SubjectName() const {
+  // A file may be called in any bytes; what is recorded and printed is text.
+  std::string name = std::filesystem::path(path).filename().string();
+  for (const std::string& given : shapes.Given()) name += " " + given;
+  if (partial) name += " in parts";
+  return base::InOneLine(name, base::kMaxPathBytes);
+}
+
+tuning::TuningSubject ModelOption::Subject(bool for_gpu) const {
+  tuning::TuningSubject subject = {.name = SubjectName(), .specs = {}};
+  for (graph::TaskGraph& network : LoadAll()) {
+    if (for_gpu) network = graph::ForGpu(std::move(network));
+    tuning::AddNetwork(network, subject);
+  }
+  subject.load = [model = *this] { return model.LoadAll(); };
+  return subject;
+}
+
+std::vector<graph::TaskGraph> ModelOption::LoadAll() const {
+  std::vector<graph::TaskGraph> networks;
+  if (partial) {
+    graph::PartialNetwork network = LoadPartial();
+    for (graph::PartialStep& step : network.steps) {
+      if (step.part) networks.push_back(precision.TasksOf(*std::move(step.part)));
+    }
+    return networks;
+  }
+  for (const ModelShape& shape : shapes.All()) networks.push_back(Load(shape));
+  return networks;
+}
+
+std::string ModelOption::DefaultDatabase() const {
+  if (path.empty()) return "operators.db";
+  return std::filesystem::path(path).stem().string() + ".db";
+}
+
+}  // namespace bayloom::cli

@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/cli/options/search_options.h"
+
+#include "bayloom/cli/help.h"
+#include "bayloom/cli/options/at_least_one.h"
+#include "bayloom/scheduling/task_scheduler.h"
+
+namespace bayloom::cli {
+namespace {
+
+/// Several scenarios under one budget.
+void AddSharing(SearchArguments& arguments, CLI::App& search) {
+  Advanced(search.add_option("others", arguments.others,
+                             "More scenarios, which share the budget with the first"));
+  OneOf(Advanced(search
+                     .add_option("--scheduler", arguments.options.scheduler,
+                                 "How several scenarios share the budget")
+                     ->option_text("NAME")
+                     ->capture_default_str()),
+        scheduling::TaskSchedulers());
+  Advanced(search
+               .add_option("--weights", arguments.weights,
+                           "How much a relative improvement of each scenario counts")
+               ->option_text("X,...")
+               ->default_str("1 each")
+               ->delimiter(',')
+               ->allow_extra_args(false)
+               ->check(CLI::PositiveNumber));
+  Advanced(search
+               .add_option("--batch", arguments.options.trials_per_slot,
+                           "Trials of a scenario before the scheduler chooses again")
+               ->option_text("N")
+               ->check(AtLeastOne())
+               ->capture_default_str());
+}
+
+/// What ends a search beside its budget.
+void AddStopRules(ScenarioOption& scenario, CLI::App& search) {
+  Advanced(search
+               .add_option("--until-value", scenario.until_value,
+                           "Stop at a value as good as this; of several objectives, one for each")
+               ->option_text("X,...")
+               ->delimiter(',')
+               ->allow_extra_args(false));
+  CLI::Option* plateau =
+      Advanced(search
+                   .add_option("--until-plateau", scenario.until_plateau,
+                               "Stop after N trials in a row without an improvement")
+                   ->option_text("N")
+                   ->check(AtLeastOne()));
+  Advanced(search
+               .add_option("--plateau-gain", scenario.plateau_gain,
+                           "What counts as an improvement for --until-plateau, in percent")
+               ->option_text("P")
+               ->needs(plateau)
+               ->check(CLI::Range(0.0, 99.0))
+               ->capture_default_str());
+}
+
+std::string Footer() {
+  return WithDetails(
+      "Examples:\n"
+      "  bayloom search flags.yaml --trials 100 --jobs 4\n"
+      "  bayloom search flags.yaml --resume --trials 200 --out best.json",
+      "\n"
+      "  bayloom search flags.yaml --until-value 0.25 --until-plateau 50\n"
+      "  bayloom search blur.yaml sort.yaml --scheduler dynatune --weights 2,1\n"
+      "  bayloom search larger.yaml --transfer smaller.db\n"
+      "  bayloom search blur.yaml --transfer other_gpu.db --transfer A100_T4.json.gz\n"
+      "  bayloom search T1.json --recorded A100_T4.json.gz --optimizer genetic\n"
+      "  bayloom search hypermapper.json --command './run.sh {tile_size} {unroll}'\n"
+      "\n"
+      "A scenario names parameters, constraints, and a command that prints a value:\n"
+      "\n"
+      "  parameters:\n"
+      "    level:  {type: categorical, values: [-O1, -O2, -O3]}\n"
+      "    unroll: {type: ordinal, values: [1, 2, 4, 8, 16], scale: log, default: 4}\n"
+      "  constraints:\n"
+      "    - level != '-O1' or unroll <= 4\n"
+      "  minimize: seconds\n"
+      "  evaluator:\n"
+      "    shell: g++ {level} --param max-unroll-times={unroll} {here}/app.cc\n"
+      "           -o {work}/app && {work}/app\n"
+      "    timeout: 30s\n"
+      "  budget: {trials: 50}\n"
+      "\n"
+      "The command prints a number, or JSON with a field of the objective's name. With\n"
+      "several objectives (minimize: [seconds, bytes], maximize: accuracy) it prints\n"
+      "JSON with a field for each, and a Pareto front is searched for. A\n"
+      "configuration whose command fails, crashes, runs out of time or prints anything\n"
+      "else is infeasible; the reason is recorded. Every trial is recorded as it ends:\n"
+      "interrupt at any time, even by kill -9, and continue with --resume.");
+}
+
+}  // namespace
+
+void AddSearchOptions(SearchArguments& arguments, CLI::App& search) {
+  arguments.scenario.AddTo(search);
+  search.add_option("--jobs,-j", arguments.options.jobs, "Configurations evaluated concurrently")
+      ->option_text("N")
+      ->capture_default_str()
+      ->check(AtLeastOne());
+  arguments.workers.AddTo(search);
+  Advanced(search.add_flag("--sandbox", arguments.sandbox,
+                           "The evaluator gets no network and may only write to {work}"));
+  CLI::Option* command =
+      Advanced(search
+                   .add_option("--command", arguments.command,
+                               "Evaluate with this command; {parameter} is replaced by its value")
+                   ->option_text("COMMAND"));
+  Advanced(search
+               .add_option("--recorded", arguments.recorded,
+                           "Evaluate by lookup in a recorded space (Kernel Tuner T4, also .gz)")
+               ->option_text("FILE")
+               ->excludes(command));
+  arguments.transfer.AddTo(search);
+  AddStopRules(arguments.scenario, search);
+  AddSharing(arguments, search);
+  search
+      .add_option("--repeat-best", arguments.options.repeat.candidates,
+                  "At the end, evaluate the N best again, in turns")
+      ->option_text("N")
+      ->check(AtLeastOne());
+  Advanced(search
+               .add_option("--rounds", arguments.options.repeat.rounds,
+                           "Evaluations of each with --repeat-best")
+               ->option_text("N")
+               ->check(AtLeastOne())
+               ->capture_default_str());
+  search.add_option("--out,-o", arguments.out, "Write the best configuration as JSON")
+      ->option_text("FILE");
+  search.add_option("--csv", arguments.csv, "Write all trials as CSV")->option_text("FILE");
+  Advanced(
+      search.add_option("--chart", arguments.chart, "Draw the best value over the trials as SVG")
+          ->option_text("FILE"));
+  search.add_flag("--json", arguments.json, "Print JSON");
+  search.footer(Footer());
+}
+
+}  // namespace bayloom::cli

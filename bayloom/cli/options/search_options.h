@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <CLI/App.hpp>
+#include <string>
+#include <vector>
+
+#include "bayloom/cli/options/scenario_option.h"
+#include "bayloom/cli/options/transfer_option.h"
+#include "bayloom/cli/options/workers_option.h"
+#include "bayloom/tuning/scenario_search.h"
+
+namespace bayloom::cli {
+
+/// What `bayloom search` is given.
+struct SearchArguments {
+  ScenarioOption scenario;
+  std::vector<std::string> others;  ///< scenarios that share the budget with the first
+  std::vector<double> weights;
+  tuning::SearchOptions options;
+  std::string command;
+  std::string recorded;
+  bool sandbox = false;
+  WorkersOption workers;
+  TransferOption transfer;
+  std::string out;
+  std::string csv;
+  std::string chart;
+  bool json = false;
+};
+
+/// Its options and its help.
+void AddSearchOptions(SearchArguments& arguments, CLI::App& search);
+
+}  // namespace bayloom::cli

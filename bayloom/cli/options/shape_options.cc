@@ -1,0 +1,293 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/cli/options/shape_options.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/App.hpp>
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+#include "bayloom/base/one_line.h"
+#include "bayloom/base/result.h"
+#include "bayloom/base/shell_text.h"
+#include "bayloom/cli/help.h"
+#include "bayloom/graph/extent_sum.h"
+
+namespace bayloom::cli {
+namespace {
+
+/// Each is a network of its own.
+constexpr size_t kMaxShapes = 64;
+
+/// The whole text as a number of that type.
+template <typename Number>
+std::optional<Number> ParseNumber(std::string_view text) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool is_whole = error == std::errc() && end == text.data() + text.size();
+  return is_whole ? std::optional(number) : std::nullopt;
+}
+
+std::vector<std::string_view> Split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const size_t end = text.find(separator);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+/// "1x3x224x224", "16,64"; empty if it is none.
+std::vector<int64_t> ParseExtents(std::string_view text, char separator) {
+  std::vector<int64_t> extents;
+  for (const std::string_view part : Split(text, separator)) {
+    const std::optional<int64_t> extent = ParseNumber<int64_t>(part);
+    if (!extent || *extent < 0) return {};
+    extents.push_back(*extent);
+  }
+  return extents;
+}
+
+/// The name and the value of NAME=VALUE; names of dimensions may contain the sign.
+struct Assignment {
+  std::string name;
+  std::string value;
+};
+
+Assignment ParseAssignment(const std::string& text, size_t equals, const char* option,
+                           const char* example) {
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
+    throw InputError(
+        fmt::format("{}: '{}' is no NAME=VALUE; write {}", option, base::InOneLine(text), example));
+  }
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+[[noreturn]] void RefuseTwice(const char* option, const std::string& name) {
+  throw InputError(fmt::format("{}: '{}' is given twice", option, base::InOneLine(name)));
+}
+
+/// What --dim gives a dimension: values, or a sum of others.
+struct DimensionValues {
+  std::string name;
+  std::vector<int64_t> values;
+  std::string sum;
+};
+
+std::vector<DimensionValues> ParseDimensions(const std::vector<std::string>& texts) {
+  constexpr const char* kExample = "--dim batch=1, --dim sequence=64,128 or --dim total=past+1";
+  std::vector<DimensionValues> dimensions;
+  for (const std::string& text : texts) {
+    const auto [name, value] = ParseAssignment(text, text.rfind('='), "--dim", kExample);
+    std::vector<int64_t> values = ParseExtents(value, ',');
+    const bool is_sum = value.find('+') != std::string::npos;
+    if (values.empty() && !is_sum) {
+      throw InputError(fmt::format("--dim: '{}' is no size of a dimension; write {}",
+                                   base::InOneLine(text), kExample));
+    }
+    std::vector<int64_t> sorted = values;
+    std::ranges::sort(sorted);
+    const bool has_equal = std::ranges::adjacent_find(sorted) != sorted.end();
+    const bool is_known =
+        std::ranges::any_of(dimensions, [&name = name](const auto& d) { return d.name == name; });
+    if (has_equal || is_known) RefuseTwice("--dim", has_equal ? text : name);
+    dimensions.push_back({name, std::move(values), is_sum ? value : ""});
+  }
+  return dimensions;
+}
+
+tensor::HostTensor TensorOf(const std::vector<std::string_view>& parts, tensor::DType dtype) {
+  std::vector<int64_t> shape;
+  if (parts.size() > 1) shape.push_back(static_cast<int64_t>(parts.size()));
+  return tensor::HostTensor::Zeros(dtype, std::move(shape));
+}
+
+/// Numbers divided by commas; nullopt if the text is none. Integers stay exact.
+std::optional<tensor::HostTensor> ParseValues(std::string_view text) {
+  if (text == "true") text = "1";
+  if (text == "false") text = "0";
+  const std::vector<std::string_view> parts = Split(text, ',');
+  tensor::HostTensor integers = TensorOf(parts, tensor::DType::kInt64);
+  tensor::HostTensor floats = TensorOf(parts, tensor::DType::kFloat64);
+  bool all_integers = true;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const std::optional<int64_t> integer = ParseNumber<int64_t>(parts[i]);
+    const std::optional<double> number = ParseNumber<double>(parts[i]);
+    if (!number) return std::nullopt;
+    all_integers = all_integers && integer.has_value();
+    integers.SetInt(static_cast<int64_t>(i), integer.value_or(0));
+    floats.Set(static_cast<int64_t>(i), *number);
+  }
+  return all_integers ? integers : floats;
+}
+
+tensor::HostTensor ReadValues(const std::string& text) {
+  if (std::optional<tensor::HostTensor> values = ParseValues(text)) return *std::move(values);
+  if (text.ends_with(".pb")) return graph::ReadOnnxTensor(text);
+  throw InputError(fmt::format(
+      "--freeze: '{}' is neither numbers nor a .pb file; write --freeze rate=16000, axes=1,2 or "
+      "table=table.pb",
+      base::InOneLine(text)));
+}
+
+/// What is given once for all shapes.
+graph::ImportOptions CommonOptions(const ShapeOptions& options) {
+  graph::ImportOptions common;
+  for (const std::string& text : options.shapes) {
+    const auto [name, value] =
+        ParseAssignment(text, text.find('='), "--shape", "--shape input=1x3x224x224");
+    const std::vector<int64_t> shape = ParseExtents(value, 'x');
+    if (shape.empty()) {
+      throw InputError(fmt::format("--shape: '{}' is no shape of an input; write input=1x3x224x224",
+                                   base::InOneLine(text)));
+    }
+    if (!common.input_shapes.emplace(name, shape).second) RefuseTwice("--shape", name);
+  }
+  for (const std::string& text : options.frozen) {
+    const auto [name, value] =
+        ParseAssignment(text, text.find('='), "--freeze", "--freeze rate=16000");
+    auto tensor = std::make_shared<const tensor::HostTensor>(ReadValues(value));
+    if (!common.frozen_inputs.emplace(name, std::move(tensor)).second) {
+      RefuseTwice("--freeze", name);
+    }
+  }
+  return common;
+}
+
+/// Adds the dimensions that are sums of the others.
+void AddSums(const std::vector<DimensionValues>& given, std::map<std::string, int64_t>& extents) {
+  std::map<std::string, int64_t> sums;
+  for (const DimensionValues& dimension : given) {
+    if (dimension.sum.empty()) continue;
+    const std::optional<int64_t> sum =
+        graph::ExtentOfSum(dimension.sum, [&](const std::string& name) {
+          const auto known = extents.find(name);
+          return known == extents.end() ? std::nullopt : std::optional(known->second);
+        });
+    if (!sum) {
+      throw InputError(
+          fmt::format("--dim: '{}={}' is no sum of numbers and of sizes that other --dim give",
+                      base::InOneLine(dimension.name), base::InOneLine(dimension.sum)));
+    }
+    sums[dimension.name] = *sum;
+  }
+  extents.merge(sums);
+}
+
+/// An argument as a shell takes it.
+std::string Quoted(const std::string& argument) {
+  return base::QuotedFor(base::ShellContext::kPlain, argument);
+}
+
+}  // namespace
+
+void ShapeOptions::AddTo(CLI::App& command) {
+  const auto add = [&](const char* name, std::vector<std::string>& values, const char* text,
+                       const char* details, const char* form) {
+    return command.add_option(name, values, WithDetails(text, details))
+        ->option_text(form)
+        ->expected(1)
+        ->take_all();
+  };
+  add("--dim", dimensions, "Size of a dimension that the model leaves open: batch=1",
+      ", in all inputs that have it; one without a name is called by its input and\n"
+      "position, image.0; may be repeated; a size may be a sum, total=past+1; 'tune' and\n"
+      "'compile' take several sizes, sequence=64,128",
+      "NAME=SIZE");
+  Advanced(add("--shape", shapes, "Shape of an input: input=1x3x224x224",
+               "; open dimensions have these sizes in all inputs; may be repeated", "NAME=SHAPE"));
+  Advanced(add("--freeze", frozen, "Make an input a constant: rate=16000",
+               ", axes=1,2 or a tensor in a file, table=table.pb; may be repeated", "NAME=VALUE"));
+}
+
+std::vector<ModelShape> ShapeOptions::All() const {
+  std::vector<ModelShape> all = {{"", CommonOptions(*this)}};
+  const std::vector<DimensionValues> given = ParseDimensions(dimensions);
+  for (const DimensionValues& dimension : given) {
+    if (!dimension.sum.empty()) continue;
+    std::vector<ModelShape> longer;
+    for (const ModelShape& shape : all) {
+      for (const int64_t value : dimension.values) {
+        ModelShape& added = longer.emplace_back(shape);
+        added.options.dimensions[dimension.name] = value;
+        if (dimension.values.size() == 1) continue;
+        added.label +=
+            fmt::format("{}{}={}", added.label.empty() ? "" : " ", dimension.name, value);
+      }
+    }
+    all = std::move(longer);
+    if (all.size() > kMaxShapes) {
+      throw InputError(
+          fmt::format("--dim: more than {} combinations of the sizes are too many", kMaxShapes));
+    }
+  }
+  for (ModelShape& shape : all) AddSums(given, shape.options.dimensions);
+  return all;
+}
+
+std::vector<std::string> ShapeOptions::Arguments() const {
+  std::vector<std::string> arguments;
+  const auto add = [&](const char* option, const std::vector<std::string>& values) {
+    for (const std::string& value : values) arguments.insert(arguments.end(), {option, value});
+  };
+  add("--dim", dimensions);
+  add("--shape", shapes);
+  add("--freeze", frozen);
+  return arguments;
+}
+
+std::vector<std::string> ShapeOptions::Given() const {
+  std::vector<std::string> given = dimensions;
+  given.insert(given.end(), shapes.begin(), shapes.end());
+  given.insert(given.end(), frozen.begin(), frozen.end());
+  return given;
+}
+
+std::string SuggestShapes(const std::vector<graph::OpenDimension>& dimensions,
+                          const std::vector<std::string>& shapeless) {
+  std::vector<std::string> arguments;
+  const std::map<std::string, int64_t> extents = graph::ExampleExtents(dimensions, 128);
+  for (const graph::OpenDimension& dimension : dimensions) {
+    arguments.push_back("--dim " +
+                        Quoted(fmt::format("{}={}", dimension.name, extents.at(dimension.name))));
+  }
+  for (const std::string& input : shapeless) {
+    arguments.push_back("--shape " + Quoted(input + "=1x3x224x224"));
+  }
+  return fmt::format("{}", fmt::join(arguments, " "));
+}
+
+namespace {
+
+/// What `import` returns, with advice in its errors.
+template <typename Import>
+auto Advising(const Import& import) {
+  try {
+    return import();
+  } catch (const graph::OpenShapeError& error) {
+    throw InputError(fmt::format("{}; give what is missing, such as {}", error.what(),
+                                 SuggestShapes(error.dimensions(), error.inputs())));
+  } catch (const graph::RunTimeDependence& error) {
+    if (error.inputs().empty()) throw;
+    throw InputError(fmt::format("{} (--freeze {}=VALUE)", error.what(), error.inputs().front()));
+  }
+}
+
+}  // namespace
+
+graph::Graph ImportWithAdvice(const std::string& path, const graph::ImportOptions& options) {
+  return Advising([&] { return graph::ImportOnnx(path, options); });
+}
+
+graph::PartialNetwork ImportPartialWithAdvice(const std::string& path,
+                                              const graph::ImportOptions& options) {
+  return Advising([&] { return graph::ImportPartial(path, options); });
+}
+
+}  // namespace bayloom::cli

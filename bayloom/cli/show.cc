@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/cli/show.h"
+
+#include <CLI/App.hpp>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <memory>
+
+#include "bayloom/base/path_error.h"
+#include "bayloom/base/result.h"
+#include "bayloom/cli/commands.h"
+#include "bayloom/cli/help.h"
+#include "bayloom/cli/show_run.h"
+#include "bayloom/tensor/operator_shorthand.h"
+
+namespace bayloom::cli {
+namespace {
+
+/// SQLite's files begin with these words.
+bool IsDatabase(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) base::ThrowPathError("cannot read '" + path + "'", errno);
+  char start[15] = {};
+  file.read(start, sizeof(start));
+  return std::string_view(start, sizeof(start)) == "SQLite format 3";
+}
+
+void Show(const ShowOptions& options) {
+  const std::string& path = options.subject.path;
+  if (options.op.empty() == path.empty()) {
+    throw InputError("show: name a database, a model or an operator; see 'bayloom show --help'");
+  }
+  const bool is_database = options.op.empty() && IsDatabase(path);
+  const bool draws = !options.chart.empty() || !options.model_chart.empty();
+  if ((draws || options.run) &&
+      (!is_database || options.task || options.trace || options.assembly)) {
+    throw InputError(
+        "show: --run, --chart and --model-chart are about a run of a database; --history and "
+        "--json "
+        "go with --run");
+  }
+  if (options.run && !draws) return ShowRun({path, *options.run, options.history, options.json});
+  if ((options.why || options.trace || options.history || options.assembly) &&
+      !(is_database && options.task)) {
+    throw InputError(
+        "show: --why, --trace, --history and --assembly are about one task of a database; add "
+        "--task");
+  }
+  if (!options.op.empty()) return ShowWorkload(tensor::ParseOperator(options.op), options);
+  if (!is_database) return ShowModel(options);
+  if (draws) return ShowCharts(options);
+  options.task ? ShowTask(options) : ShowDatabase(options);
+}
+
+}  // namespace
+
+void AddShowCommand(CLI::App& app) {
+  auto options = std::make_shared<ShowOptions>();
+  CLI::App* show =
+      app.add_subcommand("show", "Show the runs, tasks and best results of a database, or a model");
+  options->subject.AddTo(*show)->description(
+      "Database of 'bayloom tune', 'search' or 'map', or ONNX file");
+  show->add_option("--op", options->op, "Show the design spaces of an operator; see 'tune'")
+      ->option_text("OPERATOR");
+  show->add_option("--task", options->task,
+                   "Show one task: its best program, or a model's design spaces")
+      ->option_text("ID");
+  show->add_option("--run", options->run, "Show or draw one run")
+      ->option_text("ID")
+      ->default_str("the last to be drawn");
+  show->add_flag("--why", options->why, "With --task: why its best program is fast");
+  show->add_flag("--trace", options->trace, "With --task: the schedule, step by step");
+  show->add_flag("--history", options->history, "With --task or --run: the improvements");
+  show->add_flag("--assembly", options->assembly, "With --task: the machine code");
+  show->add_option("--chart", options->chart, "Draw the best value over a run's trials (SVG)")
+      ->option_text("FILE");
+  Advanced(show->add_option("--model-chart", options->model_chart,
+                            "Draw predictions of a run's cost model against measurements (SVG)")
+               ->option_text("FILE"));
+  show->add_flag("--json", options->json, "Print JSON");
+  options->target.AddTo(*show);
+  show->footer(
+      "Examples:\n"
+      "  bayloom show resnet18.db                     runs and tasks\n"
+      "  bayloom show resnet18.db --task 3 --history  a program, and the way to it\n"
+      "  bayloom show resnet18.db --task 3 --why      what makes it fast\n"
+      "  bayloom show flags.db --run 1                the best of a search");
+  show->callback([options] { Show(*options); });
+}
+
+}  // namespace bayloom::cli

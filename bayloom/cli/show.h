@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "bayloom/cli/options/model_option.h"
+#include "bayloom/cli/options/target_option.h"
+#include "bayloom/tensor/workload.h"
+
+namespace bayloom::cli {
+
+struct ShowOptions {
+  ModelOption subject;  ///< a model or a database
+  std::string op;
+  std::optional<int64_t> task;
+  bool trace = false;
+  bool history = false;
+  bool assembly = false;
+  bool why = false;
+  bool json = false;
+  std::string chart;           ///< file to draw a run's progress into
+  std::string model_chart;     ///< file to draw the quality of a run's cost model into
+  std::optional<int64_t> run;  ///< to draw: the last if not given
+  TargetOption target;
+};
+
+/// What a workload computes, its untuned program, its design spaces.
+void ShowWorkload(const tensor::Workload& workload, const ShowOptions& options);
+/// A model: its tasks, or the workload of one of them.
+void ShowModel(const ShowOptions& options);
+/// A database: its runs and tasks.
+void ShowDatabase(const ShowOptions& options);
+/// A run's charts, written as SVG files.
+void ShowCharts(const ShowOptions& options);
+/// One task of a database: its best program, with trace, history, assembly or an explanation
+/// where asked for.
+void ShowTask(const ShowOptions& options);
+
+}  // namespace bayloom::cli

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/cli/show_run.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "bayloom/base/one_line.h"
+#include "bayloom/report/format.h"
+#include "bayloom/report/printable.h"
+#include "bayloom/report/run_summary.h"
+#include "bayloom/report/session_report.h"
+
+namespace bayloom::cli {
+namespace {
+
+constexpr size_t kMaxCandidateBytes = 10'000;
+
+void PrintTasks(const report::SessionReport& report) {
+  fmt::print("Run {}: {} ({}), begun {}, {}\n{} trials in {}\n\n{}", report.record.id,
+             base::InOneLine(report.record.name), base::InOneLine(report.label),
+             report::FormatTime(report.record.started),
+             report.record.finished ? "finished" : "can be resumed",
+             report::FormatCount(report.trials()), report::FormatSeconds(report.seconds()),
+             report::TaskTable(report).Text());
+}
+
+void PrintSummary(const report::RunSummary& summary, bool history) {
+  const record::RunRecord& run = summary.record;
+  fmt::print(
+      "Run {}: {} {}, begun {}, {}\n"
+      "{}, seed {}; {} {}\n"
+      "{}; without a value: {}\n",
+      run.id, record::ToString(run.kind), base::InOneLine(run.name),
+      report::FormatTime(run.started), run.finished ? "finished" : "can be resumed",
+      base::InOneLine(run.proposer), run.seed, report::GoalOf(run), base::InOneLine(run.objective),
+      report::CountText(summary), report::FailureText(summary));
+  if (!summary.improvements.empty()) {
+    const report::RunSummary::Improvement& best = summary.improvements.back();
+    fmt::print("\n{} = {} (trial {})\n{}\n", base::InOneLine(run.objective),
+               report::FormatValue(best.value), best.trial,
+               base::InOneLine(best.candidate, kMaxCandidateBytes));
+  }
+  if (history) fmt::print("\n{}", report::ImprovementTable(summary).Text());
+}
+
+}  // namespace
+
+void ShowRun(const ShowRunOptions& options) {
+  record::Store store(options.database, record::Store::Mode::kReadOnly);
+  const record::RunRecord run = store.RunOf(options.run);
+  switch (run.kind) {
+    case record::RunKind::kSearch:
+      return ShowSearch(store, run, options);
+    case record::RunKind::kTune:
+    case record::RunKind::kDataset: {
+      const report::SessionReport report = report::ReportOf(store, run.id);
+      if (options.json) return fmt::print("{}\n", report::JsonText(report::ToJson(report)));
+      PrintTasks(report);
+      if (options.history) fmt::print("\n{}", report::TurnTable(report).Text());
+      return;
+    }
+    case record::RunKind::kMap: {
+      const report::RunSummary summary = report::SummaryOf(store, run.id);
+      if (options.json) return fmt::print("{}\n", report::JsonText(report::ToJson(summary)));
+      return PrintSummary(summary, options.history);
+    }
+  }
+}
+
+}  // namespace bayloom::cli

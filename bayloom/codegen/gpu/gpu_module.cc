@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/codegen/gpu/gpu_module.h"
+
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/SROA.h>
+
+#include "bayloom/codegen/gpu/kernel_emitter.h"
+
+namespace bayloom::codegen {
+namespace {
+
+/// Functions that are neither here nor instructions are the C library's.
+Status CheckIsSelfContained(const llvm::Module& module) {
+  for (const llvm::Function& function : module) {
+    if (!function.isDeclaration() || function.isIntrinsic()) continue;
+    return Error{"there is no device code for the C library's '" + function.getName().str() + "'"};
+  }
+  return Ok();
+}
+
+}  // namespace
+
+void PromoteArrays(llvm::Function& function) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/false));
+  passes.run(function, functions);
+}
+
+Result<GpuLaunch> EmitKernel(llvm::Module& module, const tensor::Program& program,
+                             const plan::GpuPlan& plan, size_t number, Machine& machine,
+                             const std::string& symbol) {
+  const plan::KernelPlan& kernel = plan.kernels[number];
+  const AliasScopes scopes(module.getContext(), program.buffers.size());
+  KernelEmitter emitter(module, program, plan, kernel, scopes, machine, symbol);
+  PromoteArrays(*emitter.Emit());
+  if (Status s = CheckIsSelfContained(module); !s) return s.error();
+  return GpuLaunch{symbol, kernel.blocks, kernel.threads, kernel.shared_bytes};
+}
+
+}  // namespace bayloom::codegen

@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/codegen/ir/expression.h"
+
+#include <utility>
+
+#include "bayloom/codegen/ir/arithmetic.h"
+#include "bayloom/codegen/ir/float_range.h"
+#include "bayloom/plan/cpu/guard.h"
+
+namespace bayloom::codegen {
+namespace {
+
+bool IsIntegerDivision(const tensor::ExprNode& node) {
+  return !tensor::IsFloat(node.dtype) && node.op >= tensor::ExprOp::kDiv &&
+         node.op <= tensor::ExprOp::kMod;
+}
+
+bool IsConstantBool(llvm::Value* condition, bool value) {
+  const auto* constant = llvm::dyn_cast<llvm::Constant>(condition);
+  return constant && (value ? constant->isAllOnesValue() : constant->isNullValue());
+}
+
+}  // namespace
+
+llvm::Value* ExpressionEmitter::Emit(const tensor::Expr& e) {
+  for (auto known = memo_.rbegin(); known != memo_.rend(); ++known) {
+    if (const auto found = known->find(e.get()); found != known->end()) return found->second;
+  }
+  if (const auto found = state_.hoisted.find({&accesses_, e.get()});
+      found != state_.hoisted.end()) {
+    return found->second;
+  }
+  llvm::Value* value = EmitNew(e);
+  memo_.back()[e.get()] = value;
+  return value;
+}
+
+llvm::Value* ExpressionEmitter::EmitNew(const tensor::Expr& e) {
+  if (const auto affine = accesses_.affine.find(e.get()); affine != accesses_.affine.end()) {
+    return state_.addresses.AllLanes(state_.digits.Evaluate(affine->second));
+  }
+  switch (e->op) {
+    case tensor::ExprOp::kInt:
+    case tensor::ExprOp::kFloat:
+      return EmitLiteral(b_, *e);
+    case tensor::ExprOp::kLoad:
+      return EmitLoad(*e);
+    case tensor::ExprOp::kAnd:
+      if (e->dtype == tensor::DType::kBool) return EmitAnd(*e);
+      break;
+    case tensor::ExprOp::kSelect:
+      return EmitSelect(*e);
+    case tensor::ExprOp::kCast:
+      if (tensor::IsInteger(e->dtype) && tensor::IsFloat(e->operands[0]->dtype) &&
+          FloatRangeOf(e->operands[0]).FitsInt32()) {
+        return EmitSmallFloatToInteger(b_, Emit(e->operands[0]), e->dtype);
+      }
+      return EmitCast(b_, Emit(e->operands[0]), e->operands[0]->dtype, e->dtype);
+    default:
+      break;
+  }
+  if (llvm::Value* decided = DecideComparison(*e)) return decided;
+  const tensor::DType dtype = e->operands[0]->dtype;
+  llvm::Value* a = Emit(e->operands[0]);
+  if (e->operands.size() == 1) return EmitUnary(b_, e->op, dtype, a);
+  llvm::Value* second = Emit(e->operands[1]);
+  if (IsIntegerDivision(*e)) second = SafeDivisor(second);
+  return EmitBinary(b_, e->op, dtype, a, second);
+}
+
+/// Guards of padding hold in all of an unrolled tile but at its rim.
+llvm::Value* ExpressionEmitter::DecideComparison(const tensor::ExprNode& node) {
+  if (state_.known.contains(&node)) return b_.getTrue();
+  const std::optional<plan::Guard> guard = plan::ToGuard(node, accesses_);
+  if (!guard) return nullptr;
+  const tensor::IndexRange range = state_.digits.RangeOf(guard->slack);
+  if (range.min >= 0) return b_.getTrue();
+  return range.max < 0 ? b_.getFalse() : nullptr;
+}
+
+llvm::Value* ExpressionEmitter::EmitAnd(const tensor::ExprNode& node) {
+  llvm::Value* a = Emit(node.operands[0]);
+  if (IsConstantBool(a, false)) return a;
+  llvm::Value* b = Emit(node.operands[1]);
+  if (IsConstantBool(a, true) || IsConstantBool(b, false)) return b;
+  return IsConstantBool(b, true) ? a
+                                 : EmitBinary(b_, tensor::ExprOp::kAnd, tensor::DType::kBool, a, b);
+}
+
+llvm::Value* ExpressionEmitter::SafeDivisor(llvm::Value* divisor) {
+  if (llvm::isa<llvm::Constant>(divisor)) return divisor;
+  const plan::Chunk chunk = state_.chunk;
+  llvm::Value* matters = guard_;
+  if (chunk.active < chunk.width && divisor->getType()->isVectorTy()) {
+    std::vector<llvm::Constant*> lanes;
+    for (int l = 0; l < chunk.width; ++l) lanes.push_back(b_.getInt1(l < chunk.active));
+    llvm::Value* active = llvm::ConstantVector::get(lanes);
+    matters = matters ? b_.CreateAnd(active, Splat(b_, matters, chunk.width)) : active;
+  }
+  if (!matters) return divisor;
+  divisor = Splat(b_, divisor, LanesOf(matters));
+  return b_.CreateSelect(matters, divisor, llvm::ConstantInt::get(divisor->getType(), 1));
+}
+
+llvm::Value* ExpressionEmitter::EmitLoad(const tensor::ExprNode& node) {
+  const plan::PlacedAccess& access = accesses_.loads.at(&node);
+  llvm::Value* dynamic = nullptr;
+  for (const plan::PlacedAccess::Dynamic& part : access.dynamic) {
+    llvm::Value* index = EmitCast(b_, Emit(part.index), part.index->dtype, tensor::DType::kInt64);
+    llvm::Value* offset = EmitBinary(b_, tensor::ExprOp::kMul, tensor::DType::kInt64, index,
+                                     b_.getInt64(static_cast<uint64_t>(part.stride)));
+    dynamic = dynamic ? EmitBinary(b_, tensor::ExprOp::kAdd, tensor::DType::kInt64, dynamic, offset)
+                      : offset;
+  }
+  Steps steps;
+  if (!conditional_ && state_.across && access.affine.CoefficientOf(state_.across->digit) == 1) {
+    steps = state_.across->steps;
+  }
+  return state_.memory.Load(access.buffer, state_.digits.Evaluate(access.affine), dynamic,
+                            state_.chunk, guard_, steps);
+}
+
+llvm::Value* ExpressionEmitter::EmitGuarded(const tensor::Expr& e, llvm::Value* condition) {
+  llvm::Value* const outer = guard_;
+  guard_ = outer ? EmitBinary(b_, tensor::ExprOp::kAnd, tensor::DType::kBool, outer, condition)
+                 : condition;
+  memo_.emplace_back();
+  llvm::Value* value = Emit(e);
+  memo_.pop_back();
+  guard_ = outer;
+  return value;
+}
+
+/// Both sides are computed and one chosen, without control flow; the guard keeps the side that is
+/// not chosen from touching memory it must not.
+llvm::Value* ExpressionEmitter::EmitSelect(const tensor::ExprNode& node) {
+  llvm::Value* condition = Emit(node.operands[0]);
+  for (const bool value : {true, false}) {
+    if (!IsConstantBool(condition, value)) continue;
+    const bool outer = std::exchange(conditional_, true);
+    llvm::Value* chosen = Emit(node.operands[value ? 1 : 2]);
+    conditional_ = outer;
+    return chosen;
+  }
+  llvm::Value* then = EmitGuarded(node.operands[1], condition);
+  llvm::Value* otherwise = EmitGuarded(node.operands[2], b_.CreateNot(condition));
+  const int lanes = std::max({LanesOf(condition), LanesOf(then), LanesOf(otherwise)});
+  return b_.CreateSelect(Splat(b_, condition, lanes), Splat(b_, then, lanes),
+                         Splat(b_, otherwise, lanes));
+}
+
+}  // namespace bayloom::codegen

@@ -1,0 +1,310 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/measure/trial_runner.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <utility>
+
+#include "bayloom/base/clock.h"
+#include "bayloom/codegen/jit.h"
+#include "bayloom/codegen/runtime/bayloom_runtime.h"
+#include "bayloom/tensor/interpreter.h"
+
+namespace bayloom::measure {
+namespace {
+
+OutcomeMessage Failure(trial::Verdict verdict, std::string reason) {
+  OutcomeMessage message;
+  message.verdict = verdict;
+  message.reason = std::move(reason);
+  return message;
+}
+
+/// Writes more memory than the last-level cache holds.
+void FlushCaches() {
+  static std::vector<char> rubbish = [] {
+    const int64_t cache = std::max<int64_t>(sysconf(_SC_LEVEL3_CACHE_SIZE), 32 << 20);
+    return std::vector<char>(static_cast<size_t>(2 * cache));
+  }();
+  for (size_t i = 0; i < rubbish.size(); i += 64) ++rubbish[i];
+}
+
+const char* RoleName(tensor::BufferRole role) {
+  switch (role) {
+    case tensor::BufferRole::kInput:
+      return "input";
+    case tensor::BufferRole::kConstant:
+      return "constant";
+    default:
+      return "output";
+  }
+}
+
+GuardedMemory MemoryFor(const TaskParameter& parameter, int64_t bytes) {
+  return {fmt::format("{} '{}'", RoleName(parameter.role), parameter.name), bytes};
+}
+
+}  // namespace
+
+TrialRunner::~TrialRunner() { DropTask(); }
+
+void TrialRunner::DropTask() {
+  SetWatchedMemory({});
+  memory_.clear();
+  packed_.clear();
+  contents_.clear();
+  workspace_ = GuardedMemory();
+  if (data_) munmap(const_cast<std::byte*>(data_), static_cast<size_t>(task_.data_bytes));
+  if (data_descriptor_ >= 0) close(data_descriptor_);
+  data_ = nullptr;
+  data_descriptor_ = -1;
+}
+
+OutcomeMessage TrialRunner::SetTask(TaskMessage task, int data_descriptor) {
+  note_.phase = CrashNote::Phase::kPreparing;
+  DropTask();
+  task_ = std::move(task);
+  data_descriptor_ = data_descriptor;
+  void* data = mmap(nullptr, static_cast<size_t>(task_.data_bytes), PROT_READ, MAP_SHARED,
+                    data_descriptor, 0);
+  if (data == MAP_FAILED) {
+    return Failure(trial::Verdict::kMemory, "the task's data does not fit into the memory limit");
+  }
+  data_ = static_cast<const std::byte*>(data);
+  packed_.resize(task_.parameters.size());
+  try {
+    for (const TaskParameter& parameter : task_.parameters) {
+      memory_.push_back(MemoryFor(parameter, parameter.ByteCount()));
+      contents_.push_back(++last_content_);
+      if (parameter.role != tensor::BufferRole::kInput) continue;
+      std::memcpy(memory_.back().data(), DataOf(parameter),
+                  static_cast<size_t>(parameter.ByteCount()));
+      memory_.back().ProtectFromWrites();
+    }
+  } catch (const std::bad_alloc&) {
+    return Failure(trial::Verdict::kMemory, "the task's data does not fit into the memory limit");
+  }
+  note_.phase = CrashNote::Phase::kIdle;
+  return {};
+}
+
+void TrialRunner::PackConstants(const TrialMessage& trial) {
+  for (size_t i = 0; i < memory_.size(); ++i) {
+    const TaskParameter& parameter = task_.parameters[i];
+    if (parameter.role != tensor::BufferRole::kConstant) continue;
+    ConstantForm form{trial.layouts.at(i), trial.transforms.at(i)};
+    if (packed_[i] == form) continue;
+    packed_[i].reset();
+    tensor::Buffer buffer;
+    buffer.name = parameter.name;
+    buffer.dtype = parameter.dtype;
+    buffer.shape = parameter.shape;
+    buffer.role = parameter.role;
+    buffer.layout = form.layout;
+    if (!form.transform.source_shape.empty()) {
+      buffer.shape = form.transform.Shape();
+      buffer.transform = std::make_shared<const tensor::ConstantTransform>(form.transform);
+    }
+    PackConstant(i, buffer);
+    packed_[i] = std::move(form);
+  }
+}
+
+void TrialRunner::PackConstant(size_t position, const tensor::Buffer& form) {
+  GuardedMemory& memory = memory_[position];
+  const int64_t bytes = form.ElementCount() * tensor::ByteSize(form.dtype);
+  if (memory.size() != bytes) {
+    memory = GuardedMemory();
+    memory = MemoryFor(task_.parameters[position], bytes);
+  }
+  memory.AllowWrites();
+  tensor::PackLayout(form, DataOf(task_.parameters[position]), memory.data());
+  memory.ProtectFromWrites();
+  contents_[position] = ++last_content_;
+}
+
+void TrialRunner::Watch() {
+  std::vector<const GuardedMemory*> watched = {&workspace_};
+  for (const GuardedMemory& memory : memory_) watched.push_back(&memory);
+  SetWatchedMemory(watched);
+}
+
+void TrialRunner::FillResults(std::byte value) {
+  if (workspace_.size() > 0) workspace_.Fill(value);
+  for (size_t i = 0; i < memory_.size(); ++i) {
+    if (task_.parameters[i].role != tensor::BufferRole::kOutput) continue;
+    memory_[i].Fill(task_.parameters[i].has_gaps ? kPoison : value);
+  }
+}
+
+Status TrialRunner::CheckResults() const {
+  if (Status status = workspace_.CheckOverrun(); !status) return status;
+  for (size_t i = 0; i < memory_.size(); ++i) {
+    const TaskParameter& parameter = task_.parameters[i];
+    if (Status status = memory_[i].CheckOverrun(); !status) return status;
+    if (parameter.role != tensor::BufferRole::kOutput) continue;
+    const Status status = CheckOutput(parameter.name, parameter.dtype, memory_[i].data(),
+                                      DataOf(parameter), parameter.ElementCount(), task_.tolerance);
+    if (!status) return status;
+  }
+  return Ok();
+}
+
+std::vector<std::byte> TrialRunner::Results() const {
+  std::vector<std::byte> results;
+  for (size_t i = 0; i < memory_.size(); ++i) {
+    if (task_.parameters[i].role != tensor::BufferRole::kOutput) continue;
+    results.insert(results.end(), memory_[i].data(), memory_[i].data() + memory_[i].size());
+  }
+  return results;
+}
+
+void TrialRunner::StoreExpected() {
+  const auto size = static_cast<size_t>(task_.data_bytes);
+  void* data = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, data_descriptor_, 0);
+  if (data == MAP_FAILED) throw std::bad_alloc();
+  for (size_t i = 0; i < memory_.size(); ++i) {
+    const TaskParameter& parameter = task_.parameters[i];
+    if (parameter.role != tensor::BufferRole::kOutput) continue;
+    std::copy_n(memory_[i].data(), memory_[i].size(),
+                static_cast<std::byte*>(data) + parameter.offset);
+  }
+  munmap(data, size);
+}
+
+OutcomeMessage TrialRunner::Run(const TrialMessage& trial) {
+  try {
+    OutcomeMessage outcome = trial.kernel.launches.empty() ? RunLoaded(trial) : RunOnGpu(trial);
+    note_.phase = CrashNote::Phase::kIdle;
+    return outcome;
+  } catch (const std::bad_alloc&) {
+    return Failure(
+        trial::Verdict::kMemory,
+        fmt::format("its data and workspace of {:.1f} MB do not fit into the memory limit",
+                    static_cast<double>(trial.kernel.WorkspaceBytes(trial.threads)) / 1e6));
+  }
+}
+
+OutcomeMessage TrialRunner::RunLoaded(const TrialMessage& trial) {
+  using Phase = CrashNote::Phase;
+  note_.phase = Phase::kLoading;
+  Result<codegen::LoadedKernel> kernel = codegen::LoadedKernel::Load(trial.kernel);
+  if (!kernel) return Failure(trial::Verdict::kBuildError, kernel.error().message);
+
+  note_.phase = Phase::kPreparing;
+  PackConstants(trial);
+  const int64_t workspace_bytes = trial.kernel.WorkspaceBytes(trial.threads);
+  if (workspace_.size() != workspace_bytes) {
+    workspace_ = GuardedMemory();
+    if (workspace_bytes > 0) workspace_ = GuardedMemory("the workspace", workspace_bytes);
+  }
+  Watch();
+  std::vector<void*> parameters;
+  for (const GuardedMemory& memory : memory_) parameters.push_back(memory.data());
+  const auto run = [&] { (*kernel)(parameters.data(), workspace_.data()); };
+  bayloom_set_threads(trial.threads);
+
+  FillResults(kPoison);
+  note_.phase = Phase::kFirstRun;
+  const double start = base::MonotonicSeconds();
+  run();
+  const double first_seconds = base::MonotonicSeconds() - start;
+  OutcomeMessage outcome;
+  if (trial.is_reference) {
+    StoreExpected();
+    outcome.seconds = first_seconds;
+    return outcome;
+  }
+  if (const Status right = CheckResults(); !right) {
+    return Failure(trial::Verdict::kWrongOutput, right.error().message);
+  }
+
+  // From another start than the first: results that depend on what was there, or on luck, show.
+  FillResults(std::byte{0});
+  note_.phase = Phase::kTiming;
+  const Timing timing = TimeRuns(first_seconds, trial.cut_seconds, run, base::MonotonicSeconds,
+                                 FlushCaches, trial.timing);
+  if (timing.runs > 0) {
+    if (const Status right = CheckResults(); !right) {
+      return Failure(trial::Verdict::kWrongOutput, "in a later run, " + right.error().message);
+    }
+  }
+  outcome.seconds = timing.seconds;
+  outcome.spread = timing.spread;
+  outcome.cut_short = timing.cut_short;
+  return outcome;
+}
+
+OutcomeMessage TrialRunner::RunOnGpu(const TrialMessage& trial) try {
+  using Phase = CrashNote::Phase;
+  note_.phase = Phase::kPreparing;
+  PackConstants(trial);
+  if (!gpu_) gpu_ = std::make_unique<GpuSession>();
+  note_.phase = Phase::kLoading;
+  std::vector<GpuBuffer> buffers;
+  for (size_t i = 0; i < memory_.size(); ++i) {
+    const bool is_output = task_.parameters[i].role == tensor::BufferRole::kOutput;
+    buffers.push_back(
+        {memory_[i].name(), memory_[i].data(), memory_[i].size(), is_output, contents_[i]});
+  }
+  const GpuSession::Kernel kernel = gpu_->Load(trial.kernel, buffers);
+
+  const auto fill_results = [&](std::byte value) {
+    for (size_t i = 0; i < buffers.size(); ++i) {
+      if (!buffers[i].is_output) continue;
+      gpu_->Fill(i, task_.parameters[i].has_gaps ? kPoison : value);
+    }
+    gpu_->FillWorkspace(value);
+  };
+  std::vector<std::byte> right_results;
+  const auto check_results = [&]() -> Status {
+    Status status = gpu_->CheckOverrun(buffers);
+    if (status) gpu_->Download(buffers);
+    // Comparing bytes is several times faster than comparing numbers.
+    if (status && !right_results.empty() && Results() == right_results) return status;
+    if (status) status = CheckResults();
+    if (!status) gpu_->Free();
+    return status;
+  };
+  workspace_ = GuardedMemory();
+  fill_results(kPoison);
+  note_.phase = Phase::kFirstRun;
+  const double first_seconds = gpu_->TimeLaunches(kernel, 1, false);
+  if (const Status right = check_results(); !right) {
+    return Failure(trial::Verdict::kWrongOutput, right.error().message);
+  }
+  right_results = Results();
+  fill_results(std::byte{0});
+  note_.phase = Phase::kTiming;
+  const Timing timing = TimeBatches(
+      first_seconds, trial.cut_seconds,
+      [&](int64_t count) { return gpu_->TimeLaunches(kernel, count, trial.timing.flush_cache); },
+      trial.timing);
+  OutcomeMessage outcome;
+  outcome.clock_mhz = gpu_->state().clock_mhz;
+  outcome.power_watts = gpu_->state().power_watts;
+  outcome.registers = kernel.use.registers;
+  outcome.spill_bytes = static_cast<double>(kernel.use.spill_bytes);
+  if (timing.runs > 0) {
+    if (const Status right = check_results(); !right) {
+      return Failure(trial::Verdict::kWrongOutput, "in a later run, " + right.error().message);
+    }
+  }
+  outcome.seconds = timing.seconds;
+  outcome.spread = timing.spread;
+  outcome.cut_short = timing.cut_short;
+  return outcome;
+} catch (const GpuError& error) {
+  if (gpu_) gpu_->Free();  // inputs may not have arrived
+  return Failure(error.verdict(), error.what());
+}
+
+}  // namespace bayloom::measure

@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bayloom/measure/crash_note.h"
+#include "bayloom/measure/gpu_session.h"
+#include "bayloom/measure/guarded_memory.h"
+#include "bayloom/measure/protocol.h"
+
+namespace bayloom::measure {
+
+/// What happens inside the runner process: loads kernels, runs, checks and times them. All that a
+/// kernel does to the process is not handled here; the tuner starts another one.
+class TrialRunner {
+ public:
+  explicit TrialRunner(CrashNote& note) : note_(note) {}
+  ~TrialRunner();
+  TrialRunner(const TrialRunner&) = delete;
+  TrialRunner& operator=(const TrialRunner&) = delete;
+
+  /// Takes the descriptor of the task's data over.
+  OutcomeMessage SetTask(TaskMessage task, int data_descriptor);
+  OutcomeMessage Run(const TrialMessage& trial);
+
+ private:
+  OutcomeMessage RunLoaded(const TrialMessage& trial);
+  /// The same for kernels for the GPU.
+  OutcomeMessage RunOnGpu(const TrialMessage& trial);
+  void DropTask();
+  /// Gives every constant the form that the trial wants.
+  void PackConstants(const TrialMessage& trial);
+  void PackConstant(size_t position, const tensor::Buffer& form);
+  void Watch();
+  void FillResults(std::byte value);
+  /// Fails unless the last run wrote what it should, and only that.
+  Status CheckResults() const;
+  /// The outputs as they are in memory_.
+  std::vector<std::byte> Results() const;
+  void StoreExpected();
+  const std::byte* DataOf(const TaskParameter& parameter) const { return data_ + parameter.offset; }
+
+  CrashNote& note_;
+  TaskMessage task_;
+  int data_descriptor_ = -1;
+  const std::byte* data_ = nullptr;    ///< the mapped task data
+  std::vector<GuardedMemory> memory_;  ///< one per parameter
+  /// Per parameter: the form in which a constant's content lies in memory_, if it does.
+  struct ConstantForm {
+    std::vector<tensor::LayoutAxis> layout;
+    tensor::ConstantTransform transform;
+    bool operator==(const ConstantForm&) const = default;
+  };
+  std::vector<std::optional<ConstantForm>> packed_;
+  GuardedMemory workspace_;
+  std::unique_ptr<GpuSession> gpu_;  ///< once there was a kernel for it
+  /// Per parameter: a number for what lies in memory_, another one for other content.
+  std::vector<uint64_t> contents_;
+  uint64_t last_content_ = 0;
+};
+
+}  // namespace bayloom::measure

@@ -1,0 +1,178 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bayloom/acquisition/hypervolume_improvement.h"
+#include "bayloom/acquisition/local_search.h"
+#include "bayloom/acquisition/utility.h"
+#include "bayloom/model/fit_failure.h"
+#include "bayloom/model/incremental_predictor.h"
+#include "bayloom/optimizer/bayes/beginnings.h"
+#include "bayloom/optimizer/bayes/candidate_pool.h"
+#include "bayloom/optimizer/bayes/feasibility_model.h"
+#include "bayloom/optimizer/bayes/features.h"
+#include "bayloom/optimizer/bayes/objective_model.h"
+#include "bayloom/optimizer/bayes/prediction_memo.h"
+#include "bayloom/optimizer/fresh_sampler.h"
+#include "bayloom/optimizer/optimizer.h"
+
+namespace bayloom::optimizer {
+
+/// One for each parameter: a Gaussian process with cautious priors makes sense of so few, and makes
+/// more of the trials that follow than chance does.
+int DefaultInitialSamples(const space::Space& space);
+
+/// Bayesian optimization (Hellsten et al. 2023, sec. 3 and 4): a few random configurations, then
+/// always the one of most utility under a surrogate of the objective and, once a trial has failed,
+/// a model of feasibility. Several surrogates take turns: what one is wrong about, and would stay
+/// wrong about, and predicts no gain in, another one looks at.
+///
+/// Every configuration of a small space is scored; in a large one a random sample is, from whose
+/// best, and from the best known, local searches climb.
+///
+/// Several objectives have a surrogate each, and the utility is the expected hypervolume
+/// improvement: a batch's configurations count as if they were on the front already, at the values
+/// imagined for them.
+///
+/// With earlier tasks the beginning is what they let expect to be good, instead of random.
+class BayesianSearch final : public Optimizer {
+ public:
+  using SurrogateFactory =
+      std::function<std::unique_ptr<model::Surrogate>(const Features&, const BayesianOptions&)>;
+
+  BayesianSearch(std::shared_ptr<const space::Space> space,
+                 std::span<const SurrogateFactory> make_surrogates,
+                 const OptimizerOptions& options);
+
+  std::vector<space::Configuration> Ask(int n) override;
+  bool gave_up() const override { return sampler_.gave_up(); }
+  std::vector<std::string> TakeNotices() override { return std::exchange(notices_, {}); }
+  void Tell(const space::Configuration& configuration, const trial::Outcome& outcome) override;
+
+  // For a portfolio, of which the surrogates are some of the arms:
+
+  const Memory& memory() const { return memory_; }
+  /// Whether the random beginning goes on.
+  bool IsSampling() const;
+  /// As Ask(1), by the surrogate of that place.
+  std::optional<space::Configuration> AskBy(size_t surrogate);
+  /// As Ask(1) in the random beginning.
+  std::optional<space::Configuration> AskAtRandom() { return Asked(Sample()); }
+  /// Marks a configuration that another arm asks for as pending.
+  void Expect(const space::Configuration& configuration);
+  /// Takes that back: it may be asked for again.
+  void Withdraw(const space::Configuration& configuration);
+  /// What the first surrogate learns from elsewhere has changed: it learns all of it again.
+  void Forget();
+  /// What models the first objective, as it was at the last suggestion.
+  const ObjectiveModel& objective() const { return advisers_.front().front().objective; }
+  /// Of the candidates that one which the first surrogate expects to improve most upon `best`, a
+  /// value of the objective; not for several objectives. None when the surrogate failed or there
+  /// are none.
+  std::optional<space::Configuration> BestOf(std::span<const space::Configuration> candidates,
+                                             double best);
+  /// Not what is learnt to fail: below the least probability that may be demanded of a suggestion.
+  bool MayBeFeasible(const space::Configuration& configuration) const;
+
+ private:
+  /// A surrogate of one objective, and what it makes of the pool.
+  struct SurrogateSlot {
+    ObjectiveModel objective;
+    std::unique_ptr<model::IncrementalPredictor> watched_pool = nullptr;
+    std::unique_ptr<model::Surrogate> imagined =
+        nullptr;                               ///< with outcomes of pending configurations
+    std::vector<double> imagined_values = {};  ///< of these, as the surrogate predicts
+    PredictionMemo memo = PredictionMemo();    ///< of what is met outside of the pool
+
+    /// The surrogate with outcomes imagined for all pending configurations.
+    const model::Surrogate& WithPending(const Memory& memory, const Features& features,
+                                        PendingPolicy policy);
+  };
+  /// A surrogate of each objective.
+  using Adviser = std::vector<SurrogateSlot>;
+  /// What a surrogate says of several configurations.
+  struct Prediction {
+    Eigen::VectorXd mean;
+    Eigen::VectorXd variance;
+  };
+
+  /// The suggestion, or a random configuration where there is none; it is pending from now on.
+  std::optional<space::Configuration> Asked(std::optional<space::Configuration> suggestion);
+  std::optional<space::Configuration> Sample();
+  /// At random; one whose canonical form is known only if no others are found.
+  std::optional<space::Configuration> DrawFresh();
+  /// None when the surrogate has nothing to say, or failed.
+  std::optional<space::Configuration> TrySuggest(size_t surrogate);
+  /// None when the surrogate has nothing to say. Throws FitFailure.
+  std::optional<space::Configuration> Suggest(Adviser& adviser);
+  /// Learns what is new. Throws FitFailure.
+  std::vector<const model::Surrogate*> Learn(Adviser& adviser);
+  void NoteFailure(const model::FitFailure& failure);
+  /// The trials with the values of an objective.
+  const Memory& MemoryOf(size_t objective) const {
+    return objective == 0 ? memory_ : further_memories_[objective - 1];
+  }
+  /// Chooses what suggestions are worth by now. `surrogates`: of each objective, those with what is
+  /// imagined.
+  void PrepareUtility(const Adviser& adviser, std::span<const model::Surrogate* const> surrogates);
+  /// The front on the scale of the predictions, and from where its hypervolume is measured.
+  void PrepareHypervolume(const Adviser& adviser);
+  /// Of the predictions of each objective. Throws FitFailure.
+  void UtilitiesOf(std::span<const Prediction> predictions, std::span<double> utilities) const;
+  void RefreshPool(bool learnt_anew);
+
+  /// Adds priors and feasibility to the utilities.
+  void WeightUtilities(std::span<const space::Configuration> configurations,
+                       const model::RowMatrix& rows, std::span<double> utilities) const;
+  void UtilitiesAt(Adviser& adviser, std::span<const model::Surrogate* const> surrogates,
+                   std::span<const space::Configuration> configurations,
+                   std::span<double> utilities);
+  acquisition::Suggestion BestOfPool(const Adviser& adviser,
+                                     std::span<const model::Surrogate* const> surrogates,
+                                     std::vector<space::Configuration>& starts);
+  /// Of what differs from the best known in a few parameters.
+  acquisition::Suggestion BestNearBestKnown(Adviser& adviser,
+                                            std::span<const model::Surrogate* const> surrogates);
+  acquisition::Suggestion BestOfClimbs(Adviser& adviser,
+                                       std::span<const model::Surrogate* const> surrogates,
+                                       std::vector<space::Configuration> starts);
+  void AddBestKnown(std::vector<space::Configuration>& starts);
+  /// The places of the feasible trials that no other one dominates.
+  std::vector<int> Front() const;
+
+  BayesianOptions options_;
+  int initial_samples_;
+  space::CanonicalForm canonical_;
+  base::RandomStream random_;
+  Beginnings beginnings_;
+  std::vector<std::string> further_objectives_;
+  std::vector<std::optional<double>> thresholds_;
+  Memory memory_;
+  std::vector<Memory> further_memories_;  ///< of each further objective
+  FreshSampler sampler_;
+  Features features_;
+  std::vector<Adviser> advisers_;
+  FeasibilityModel feasibility_;
+  std::vector<std::string> notices_;
+  bool has_failed_ = false;  ///< the model, at the last suggestion
+  std::optional<CandidatePool> pool_;
+  bool pool_is_complete_ = false;
+  bool has_prior_ = false;
+
+  // Of the suggestion being made:
+  acquisition::Utility utility_;                                    ///< of one objective
+  std::optional<acquisition::HypervolumeImprovement> hypervolume_;  ///< of several
+  std::vector<double> noise_;  ///< of each objective, variance that predictions leave out
+  double feasibility_floor_ = 0;
+};
+
+}  // namespace bayloom::optimizer

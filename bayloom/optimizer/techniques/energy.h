@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "bayloom/optimizer/bayes/memory.h"
+
+namespace bayloom::optimizer {
+
+/// Makes rises of any objective comparable: the logarithm where all values are positive (1 is a
+/// factor of e), else multiples of the mean distance of ordinary values from the best known.
+class Energy {
+ public:
+  /// The memory has a best trial.
+  explicit Energy(const Memory& memory);
+  double operator()(double value) const;
+
+ private:
+  double scale_ = 0;  ///< 0 means logarithmic
+};
+
+}  // namespace bayloom::optimizer

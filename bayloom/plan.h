@@ -1,0 +1,14 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+/// Module plan: what code will be generated for a program, before any is.
+///
+///     const Result<plan::CpuPlan> plan = plan::MakeCpuPlan(program, target);
+///     for (const auto& [loop, tile] : plan->tiles) ...  // sums that are kept in registers
+
+#include "bayloom/plan/cpu/cpu_plan.h"
+#include "bayloom/plan/cpu/guard.h"
+#include "bayloom/plan/cpu/sum_blocks.h"
+#include "bayloom/plan/gpu/gpu_plan.h"

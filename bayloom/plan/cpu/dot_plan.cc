@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/plan/cpu/dot_plan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "bayloom/tensor/digits.h"
+#include "bayloom/tensor/loop_tree.h"
+
+namespace bayloom::plan {
+namespace {
+
+/// The vectorized loop between `outer` and the block whose lanes an instruction's lanes become.
+const VectorLoop* VectorLoopInside(const tensor::Program& program, tensor::LoopId outer,
+                                   tensor::BlockId block,
+                                   const std::map<tensor::LoopId, VectorLoop>& vector_loops) {
+  for (tensor::LoopId loop : program.LoopsAround(tensor::NodeRef::Block(block))) {
+    const auto found = vector_loops.find(loop);
+    if (found != vector_loops.end() &&
+        tensor::IsBelow(program, tensor::NodeRef::Loop(loop), tensor::NodeRef::Loop(outer))) {
+      return &found->second;
+    }
+  }
+  return nullptr;
+}
+
+/// Floats are in other registers than their bits: those are not put together from elements.
+bool CanBeTaken(const tensor::Program& program, const DotPlan& plan, const BlockAccesses& accesses,
+                const tensor::DotFactor& factor) {
+  return accesses.loads.at(factor.load.get()).dynamic.empty() &&
+         (tensor::IsInteger(factor.dtype()) || !IsTakenApart(program, plan, factor));
+}
+
+bool VariesInLanes(const PlacedAccess& access, const VectorLoop& vector) {
+  return std::ranges::any_of(
+      vector.lanes, [&](tensor::DigitId digit) { return access.affine.CoefficientOf(digit) != 0; });
+}
+
+std::optional<DotPlan> PlanDot(const tensor::Program& program, const target::Target& target,
+                               const std::map<tensor::BlockId, BlockAccesses>& all_accesses,
+                               const std::map<tensor::LoopId, VectorLoop>& vector_loops,
+                               tensor::LoopId loop, tensor::BlockId id) {
+  const tensor::Block& block = program.blocks[id];
+  const BlockAccesses& accesses = all_accesses.at(id);
+  const VectorLoop* vector = VectorLoopInside(program, loop, id, vector_loops);
+  std::optional<tensor::DotProduct> product = tensor::MatchDotProduct(block);
+  const auto method = target::DotMethodFor(target, tensor::ToString(product->a.dtype()),
+                                           tensor::ToString(product->b.dtype()));
+  if (vector == nullptr || !method) return std::nullopt;
+  if (program.ExtentOf(loop) > product->matrix_depth()) return std::nullopt;  // for GPUs
+  DotPlan plan{id,
+               loop,
+               tensor::OnlyDigit(program, loop),
+               *method,
+               product->a,
+               product->b,
+               program.ExtentOf(loop)};
+  plan.parts = plan.depth / product->depth();
+  if (plan.depth == product->matrix_depth()) {
+    plan.matrix = target::MatrixInstructionFor(target, tensor::ToString(product->a.dtype()),
+                                               tensor::ToString(product->b.dtype()));
+  }
+  for (const tensor::DotFactor* factor : {&plan.a, &plan.b}) {
+    if (!CanBeTaken(program, plan, accesses, *factor)) return std::nullopt;
+  }
+  if (method->operands == target::DotOperands::kSwapped) std::swap(plan.a, plan.b);
+  if (plan.IsShifted()) {
+    // What is taken away belongs to the operand that is not shifted: it is needed once for all
+    // sums that share it, so it must be there for all of them. Where both could be, it is the
+    // second: sums share weights.
+    const auto suits = [&](const tensor::DotFactor& factor) {
+      return !factor.condition.defined() &&
+             VariesInLanes(accesses.loads.at(factor.load.get()), *vector);
+    };
+    if (!suits(plan.b)) std::swap(plan.a, plan.b);
+    if (!suits(plan.b)) return std::nullopt;
+  }
+  return plan;
+}
+
+}  // namespace
+
+bool MovesWith(const tensor::Program& program, const tensor::Block& block, const tensor::Expr& e,
+               tensor::DigitId digit) {
+  bool moves = false;
+  tensor::Visit(e, [&](const tensor::Expr& node) {
+    moves = moves || (node->op == tensor::ExprOp::kIter &&
+                      block.bindings[node->index].CoefficientOf(digit) != 0);
+  });
+  return moves && program.digit_extents[digit] > 1;
+}
+
+bool IsTakenApart(const tensor::Program& program, const DotPlan& plan,
+                  const tensor::DotFactor& factor) {
+  if (!factor.condition.defined()) return false;
+  return !factor.otherwise ||
+         MovesWith(program, program.blocks[plan.block], factor.condition, plan.digit);
+}
+
+std::map<tensor::BlockId, DotPlan> PlanDots(
+    const tensor::Program& program, const target::Target& target,
+    const std::map<tensor::BlockId, BlockAccesses>& accesses,
+    const std::map<tensor::LoopId, VectorLoop>& vector_loops) {
+  std::map<tensor::BlockId, DotPlan> plans;
+  for (tensor::LoopId loop = 0; loop < static_cast<int>(program.loops.size()); ++loop) {
+    const tensor::Loop& candidate = program.loops[loop];
+    if (!candidate.alive || candidate.kind != tensor::LoopKind::kTensorized) continue;
+    const Result<tensor::BlockId> block = tensor::BlockToTensorize(program, loop);
+    if (!block) continue;
+    if (auto plan = PlanDot(program, target, accesses, vector_loops, loop, *block)) {
+      plans.emplace(*block, *std::move(plan));
+    }
+  }
+  return plans;
+}
+
+TileWork WorkOf(const DotPlan& plan, const BlockAccesses& accesses) {
+  TileWork work;
+  work.combine = plan.matrix ? plan.matrix->operations
+                             : static_cast<double>(plan.parts * plan.method.Operations());
+  for (const tensor::DotFactor* factor : {&plan.a, &plan.b}) {
+    TileWork::Value& value = work.values[factor->load.get()];
+    const bool adjacent =
+        accesses.loads.at(factor->load.get()).affine.CoefficientOf(plan.digit) == 1;
+    if (!adjacent) value.operations += static_cast<double>(2 * plan.depth);
+    value.registers = plan.parts;
+    if (plan.method.operands == target::DotOperands::kWidened) {
+      value.operations += 3;
+      value.registers = 2 * plan.parts;
+    }
+    if (!plan.IsShifted()) continue;
+    value.operations += 1;
+    if (factor == &plan.b) value.sums = 1;
+  }
+  return work;
+}
+
+}  // namespace bayloom::plan

@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/report/svg_text.h"
+
+#include "bayloom/base/one_line.h"
+
+namespace bayloom::report {
+
+std::string SvgText(std::string_view text) {
+  constexpr size_t kMaxBytes = 160;
+  std::string out;
+  for (const char c : base::InOneLine(text, kMaxBytes)) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&apos;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+}  // namespace bayloom::report
