@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 #include <onnx/onnx_pb.h>
 
+#include <functional>
 #include <limits>
+#include <memory>
 #include <new>
 #include <stdexcept>
 
@@ -26,6 +28,7 @@
 #include "bayloom/graph/import/onnx_tensor.h"
 #include "bayloom/graph/import/opset_versions.h"
 #include "bayloom/graph/import/partial_import.h"
+#include "bayloom/graph/import/refusal_policy.h"
 #include "bayloom/graph/import/scope.h"
 #include "bayloom/graph/import/small_values.h"
 #include "bayloom/graph/import/value_types.h"
@@ -42,15 +45,12 @@ constexpr int64_t kMaxNodes = 1'000'000;
 
 class Importer {
  public:
-  /// With `notes` what is refused is noted there; the rest is imported. With `partial` nodes that
-  /// are refused are left out, and what they compute is taken for inputs where that can be.
   Importer(const std::string& path, const onnx::ModelProto& model, const ImportOptions& options,
-           ImportNotes* notes = nullptr, PartialImport* partial = nullptr)
+           std::unique_ptr<RefusalPolicy> policy)
       : data_folder_(DataFolderOf(path)),
         model_(model),
         options_(options),
-        notes_(notes),
-        partial_(partial),
+        policy_(std::move(policy)),
         builder_(Printable(model.graph().name())),
         functions_(model) {}
 
@@ -76,22 +76,25 @@ class Importer {
     return graph;
   }
 
-  /// The same without outputs: all nodes that are translated, in partial().graph.
-  void RunPartially() {
+  /// The same without outputs: all nodes that are translated.
+  void RunPartially(PartialImport& partial) {
     Scope scope;
-    ImportModel(scope);
-    partial_->graph = builder_.graph();
-    partial_->values = scope.TakeOwn();
+    ImportModel(scope, [&](const InputShapes& shapes) {
+      partial.ReadDeclarations(model_.graph(), shapes);
+    });
+    partial.graph = builder_.graph();
+    partial.values = scope.TakeOwn();
   }
 
  private:
-  void ImportModel(Scope& scope) {
+  void ImportModel(Scope& scope,
+                   const std::function<void(const InputShapes&)>& inputs_are_read = {}) {
     const OpsetVersions opsets = ReadOpsets(model_.opset_import());
     const onnx::GraphProto& graph = model_.graph();
     DefineInitializers(graph, scope);
     const InputShapes shapes(ReadInputs(graph, scope), options_);
     for (const DeclaredInput& input : shapes.inputs()) DefineInput(input, shapes, scope);
-    if (partial_) partial_->ReadDeclarations(graph, shapes);
+    if (inputs_are_read) inputs_are_read(shapes);
     ImportNodes(NodesOf(graph), scope, opsets, 0);
   }
 
@@ -108,8 +111,8 @@ class Importer {
 
   tensor::Tensor DeclaredOutput(const onnx::ValueInfoProto& output, const tensor::Tensor& tensor) {
     if (const SmallType* small = small_values_.Find(tensor)) {
-      NoteOrThrow(fmt::format("output '{}': element type {} is not supported",
-                              Printable(output.name()), small->name));
+      policy_->RefuseValue(fmt::format("output '{}': element type {} is not supported",
+                                       Printable(output.name()), small->name));
     }
     const int declared = output.type().tensor_type().elem_type();
     for (tensor::DType narrow : {tensor::DType::kFloat16, tensor::DType::kBFloat16}) {
@@ -143,15 +146,9 @@ class Importer {
       }
       scope.Define(proto.name(), {.tensor = known->second, .type = proto.data_type()});
     } catch (const InputError& error) {
-      NoteOrThrow(fmt::format("initializer '{}': {}", name, error.what()));
+      policy_->RefuseValue(fmt::format("initializer '{}': {}", name, error.what()));
       scope.DefineOpaque(proto.name(), proto.data_type());
     }
-  }
-
-  void NoteOrThrow(const std::string& problem) {
-    if (partial_) return;
-    if (!notes_) throw InputError(problem);
-    notes_->problems.push_back(problem);
   }
 
   std::vector<DeclaredInput> ReadInputs(const onnx::GraphProto& graph, Scope& scope) {
@@ -160,7 +157,7 @@ class Importer {
       try {
         inputs.push_back(ReadDeclaredInput(*input));
       } catch (const InputError& error) {
-        NoteOrThrow(fmt::format("input '{}': {}", Printable(input->name()), error.what()));
+        policy_->RefuseValue(fmt::format("input '{}': {}", Printable(input->name()), error.what()));
         scope.DefineOpaque(input->name(), input->type().tensor_type().elem_type());
       }
     }
@@ -175,12 +172,12 @@ class Importer {
       scope.Define(input.name, {.tensor = constant, .type = type});
       return;
     }
-    if (input.small && partial_) return scope.DefineOpaque(input.name, type);
     if (input.small) {
-      throw RunTimeDependence(
+      policy_->RefuseInput(RunTimeDependence(
           fmt::format("input '{}': element type {} is supported in constants only",
                       Printable(input.name), input.small->name),
-          {input.name});
+          {input.name}));
+      return scope.DefineOpaque(input.name, type);
     }
     try {
       const tensor::Tensor tensor = builder_.Input(input.name, input.dtype, shapes.ShapeOf(input));
@@ -193,107 +190,52 @@ class Importer {
   void ImportNodes(const NodeList& nodes, Scope& scope, const OpsetVersions& opsets, int depth) {
     if (depth > kMaxDepth) throw InputError("functions or graphs are nested too deeply");
     for (const onnx::NodeProto* const node : nodes) {
-      if (++imported_nodes_ > kMaxNodes) {
+      if (--nodes_left_ < 0) {
         throw InputError(fmt::format("more than {} nodes after unrolling", kMaxNodes));
       }
-      if (partial_ && depth == 0) {
-        ImportOrLeave(*node, scope, opsets);
-      } else if (notes_) {
-        ImportOrNote(*node, scope, opsets, depth);
+      if (const auto refused = TryImport(*node, scope, opsets, depth)) {
+        policy_->RefuseNode(*refused, scope, {builder_, functions_, nodes_left_});
       } else {
-        ImportLocated(*node, scope, opsets, depth);
+        policy_->Accept(*node, opsets, depth);
       }
     }
   }
 
-  /// An error that already names its node.
-  class NodeError : public InputError {
-    using InputError::InputError;
-  };
-
-  static std::string Located(const onnx::NodeProto& node, const OpsetVersions& opsets,
-                             const std::exception& error) {
-    return fmt::format("node '{}' ({}): {}", Printable(NodeName(node)),
-                       DescribeOperator(node, opsets), error.what());
-  }
-
-  /// Errors name the node.
-  void ImportLocated(const onnx::NodeProto& node, Scope& scope, const OpsetVersions& opsets,
-                     int depth) {
+  /// Whether and why the node is refused. Throws what is no fault of the model.
+  std::optional<RefusedNode> TryImport(const onnx::NodeProto& node, Scope& scope,
+                                       const OpsetVersions& opsets, int depth) {
+    using Cause = RefusedNode::Cause;
+    const auto refused = [&](Cause cause, std::string reason,
+                             std::vector<std::string> inputs = {}) {
+      return RefusedNode{node,
+                         opsets,
+                         depth,
+                         cause,
+                         std::move(reason),
+                         std::move(inputs),
+                         std::current_exception()};
+    };
+    if (std::string reason = policy_->WhyToLeave(node, depth); !reason.empty()) {
+      return refused(Cause::kNode, std::move(reason));
+    }
     try {
       ImportNode(node, scope, opsets, depth);
-    } catch (const NodeError&) {
-      throw;
-    } catch (const OpaqueValue&) {  // in a graph of a node that is left out
-      throw;
+      return std::nullopt;
+    } catch (const OpaqueValue&) {
+      return refused(Cause::kUnknownValue, "");
     } catch (const SystemError&) {
       throw;
     } catch (const std::bad_alloc&) {
       throw;
     } catch (const RunTimeDependence& error) {
-      if (depth > 0) throw;  // the outermost node is the one that people know
-      throw RunTimeDependence(Located(node, opsets, error), error.inputs());
+      return refused(Cause::kRunTimeValue, error.what(), error.inputs());
+    } catch (const NodeError& error) {
+      return refused(Cause::kInnerNode, error.what());
     } catch (const std::exception& error) {
-      if (IsModelAtFault(error)) throw NodeError(Located(node, opsets, error));
-      throw std::logic_error(Located(node, opsets, error));
+      const RefusedNode by_node = refused(Cause::kNode, error.what());
+      if (!IsModelAtFault(error)) throw std::logic_error(by_node.Located());
+      return by_node;
     }
-  }
-
-  /// A node that is refused is noted; of its results nothing is known.
-  void ImportOrNote(const onnx::NodeProto& node, Scope& scope, const OpsetVersions& opsets,
-                    int depth) {
-    try {
-      return ImportNode(node, scope, opsets, depth);
-    } catch (const OpaqueValue&) {
-      ++notes_->unexamined_nodes;
-      NoteUnsupportedInside(node, opsets);
-    } catch (const SystemError&) {
-      throw;
-    } catch (const std::bad_alloc&) {
-      throw;
-    } catch (const RunTimeDependence& error) {
-      Note(node, opsets, error, error.inputs());
-    } catch (const std::exception& error) {
-      if (!IsModelAtFault(error)) throw std::logic_error(Located(node, opsets, error));
-      Note(node, opsets, error, {});
-    }
-    for (const std::string& output : node.output()) {
-      if (!output.empty() && !scope.HasOwn(output)) scope.DefineOpaque(output);
-    }
-  }
-
-  /// A node of the model's own graph that is refused is left out.
-  void ImportOrLeave(const onnx::NodeProto& node, Scope& scope, const OpsetVersions& opsets) {
-    std::string reason = partial_->WhyToLeave(node);
-    try {
-      if (reason.empty()) ImportNode(node, scope, opsets, 0);
-    } catch (const OpaqueValue&) {
-      reason = "depends on values of nodes that are left out whose types or shapes are not known";
-    } catch (const SystemError&) {
-      throw;
-    } catch (const std::bad_alloc&) {
-      throw;
-    } catch (const std::exception& error) {
-      if (!IsModelAtFault(error)) throw std::logic_error(Located(node, opsets, error));
-      reason = error.what();
-    }
-    partial_->nodes.push_back({&node, VersionOf(node, opsets), reason});
-    if (!reason.empty()) partial_->DefineOutputs(node, opsets, builder_, scope);
-  }
-
-  void Note(const onnx::NodeProto& node, const OpsetVersions& opsets, const std::exception& error,
-            const std::vector<std::string>& inputs) {
-    notes_->refusals.push_back({Printable(NodeName(node)), QualifiedName(node),
-                                VersionOf(node, opsets), error.what(), inputs});
-  }
-
-  /// Operators of inner graphs and functions that are not reached are looked up, no more.
-  void NoteUnsupportedInside(const onnx::NodeProto& node, const OpsetVersions& opsets) {
-    int64_t budget = kMaxNodes - imported_nodes_;
-    ForEachUnsupportedInside(node, opsets, functions_, budget,
-                             [&](const onnx::NodeProto& inner, const OpsetVersions& versions,
-                                 const InputError& error) { Note(inner, versions, error, {}); });
-    imported_nodes_ = kMaxNodes - budget;
   }
 
   /// A node's inputs; tensors are widened (wide_floats.h).
@@ -427,14 +369,13 @@ class Importer {
   const onnx::ModelProto& model_;
   onnx::GraphProto* released_ = nullptr;
   const ImportOptions& options_;
-  ImportNotes* const notes_;
-  PartialImport* const partial_;
+  const std::unique_ptr<RefusalPolicy> policy_;
   GraphBuilder builder_;
   const LocalFunctions functions_;
   MadeOnce made_once_;
   FloatWidener widener_{builder_};
   SmallValues small_values_;
-  int64_t imported_nodes_ = 0;
+  int64_t nodes_left_ = kMaxNodes;
 };
 
 }  // namespace
@@ -457,7 +398,7 @@ onnx::ModelProto ReadModel(const std::string& path) {
 std::optional<Graph> ImportNoting(const std::string& path, const onnx::ModelProto& model,
                                   const ImportOptions& options, ImportNotes& notes) {
   try {
-    return Importer(path, model, options, &notes).Run();
+    return Importer(path, model, options, NoteRefusals(notes)).Run();
   } catch (const OpaqueValue&) {
     return std::nullopt;  // an output that nothing is known of
   }
@@ -466,7 +407,7 @@ std::optional<Graph> ImportNoting(const std::string& path, const onnx::ModelProt
 Graph ImportOnnx(const std::string& path, const ImportOptions& options) {
   onnx::ModelProto model = ReadModel(path);
   try {
-    return Importer(path, model, options).RunAndRelease(model);
+    return Importer(path, model, options, ThrowRefusals()).RunAndRelease(model);
   } catch (...) {
     RethrowNaming(path);
   }
@@ -474,7 +415,7 @@ Graph ImportOnnx(const std::string& path, const ImportOptions& options) {
 
 void ImportPartially(const std::string& path, const onnx::ModelProto& model,
                      const ImportOptions& options, PartialImport& partial) {
-  Importer(path, model, options, nullptr, &partial).RunPartially();
+  Importer(path, model, options, LeaveRefusedOut(partial)).RunPartially(partial);
 }
 
 std::vector<std::string> ReadInputNames(const std::string& path) {

@@ -13,7 +13,7 @@
 namespace bayloom::testing {
 namespace {
 
-using StepsOf;
+using codegen::StepsOf;
 using ::testing::ElementsAre;
 
 /// y = 2 x + 1, in two nests.

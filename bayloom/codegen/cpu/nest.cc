@@ -3,99 +3,97 @@
 
 #include "bayloom/codegen/cpu/nest.h"
 
-#include <llvm/IR/Dominators.h>
-#include <llvm/Transforms/Utils/PromoteMemToReg.h>
+#include <algorithm>
 
+#include "bayloom/codegen/cpu/across.h"
+#include "bayloom/codegen/cpu/dot_emitter.h"
 #include "bayloom/codegen/ir/reduction.h"
 
 namespace bayloom::codegen {
 
-NestEmitter::NestEmitter(ModuleState& module, llvm::Function* function, llvm::Instruction* anchor,
-                         MemoryEmitter::Arguments arguments)
-    : module_(module),
-      program_(module.program),
-      plan_(module.plan),
-      function_(function),
-      builder_(&function->getEntryBlock()),
-      digits_(program_),
-      addresses_(builder_),
-      arguments_(arguments),
-      memory_(program_, plan_.memory, module.scopes, builder_, addresses_, arguments),
-      state_{program_, builder_, digits_, addresses_, memory_, {}, {}, {}, {}},
-      loops_(function, state_) {
-  addresses_.SetEntry(anchor);
-  llvm::FastMathFlags flags;
-  flags.setAllowContract(true);
-  builder_.setFastMathFlags(flags);
-}
-
 void NestEmitter::EmitBody(tensor::NodeRef node) {
-  for (tensor::NodeRef child : program_.BodyOf(node)) EmitNode(child);
+  for (tensor::NodeRef child : nest_.program.BodyOf(node)) EmitNode(child);
 }
 
 void NestEmitter::EmitNode(tensor::NodeRef node) {
+  const plan::CpuPlan& plan = nest_.plan;
   if (node.is_block()) {
-    if (!plan_.absorbed.contains(node.id)) EmitBlock(node.id);
+    if (!plan.absorbed.contains(node.id)) EmitBlock(node.id);
     return;
   }
-  if (plan_.absorbed_loops.contains(node.id)) return;
-  const bool in_parallel = arguments_.worker_workspace != nullptr;
-  const auto nest =
-      std::ranges::find_if(active_, [&](const Slots& slots) { return slots.tile->nest == node; });
-  if (nest != active_.end()) {
-    EmitNest(*nest, 0);
-  } else if (const auto tile = plan_.tiles.find(node.id); tile != plan_.tiles.end()) {
+  if (plan.absorbed_loops.contains(node.id)) return;
+  const bool in_parallel = nest_.arguments.worker_workspace != nullptr;
+  const auto inside = std::ranges::find_if(
+      tiles_, [&](const TileEmitter* tile) { return tile->tile().nest == node; });
+  if (inside != tiles_.end()) {
+    (*inside)->EmitNest();
+  } else if (const auto tile = plan.tiles.find(node.id); tile != plan.tiles.end()) {
     EmitTile(tile->second);
-  } else if (program_.loops[node.id].kind == tensor::LoopKind::kParallel && !in_parallel) {
+  } else if (nest_.program.loops[node.id].kind == tensor::LoopKind::kParallel && !in_parallel) {
     EmitParallel(node.id);
   } else {
-    EmitPlainLoop(node.id);
+    EmitLoop(node.id);
   }
 }
 
-void NestEmitter::EmitPlainLoop(tensor::LoopId loop) {
-  const auto before = state_.hoisted;
+void NestEmitter::EmitLoop(tensor::LoopId loop) {
+  const plan::CpuPlan& plan = nest_.plan;
+  const auto before = nest_.state.hoisted;
   EmitHoisted(loop);
-  if (const auto across = plan_.across.find(loop); across != plan_.across.end()) {
-    EmitAcross(across->second);
+  if (const auto across = plan.across.find(loop); across != plan.across.end()) {
+    EmitAcross(nest_, across->second, *this);
   } else {
-    const auto vector = plan_.vector_loops.find(loop);
+    const auto vector = plan.vector_loops.find(loop);
     const tensor::LoopId innermost =
-        vector == plan_.vector_loops.end() ? loop : vector->second.loops.back();
-    Iterate(loop, plan_.unrolled.contains(loop),
-            [&] { EmitBody(tensor::NodeRef::Loop(innermost)); });
+        vector == plan.vector_loops.end() ? loop : vector->second.loops.back();
+    nest_.Iterate(loop, plan.unrolled.contains(loop),
+                  [&] { EmitBody(tensor::NodeRef::Loop(innermost)); });
   }
-  state_.hoisted = before;
+  nest_.state.hoisted = before;
 }
 
 /// What does not change in the loop is computed in front of it.
 void NestEmitter::EmitHoisted(tensor::LoopId loop) {
-  const auto hoisted = plan_.hoisted.find(loop);
-  if (hoisted == plan_.hoisted.end() || state_.chunk.width > 1) return;
+  const auto hoisted = nest_.plan.hoisted.find(loop);
+  if (hoisted == nest_.plan.hoisted.end() || nest_.state.chunk.width > 1) return;
   for (const auto& [block, value] : hoisted->second) {
-    const plan::BlockAccesses& accesses = plan_.accesses.at(block);
-    llvm::Value* emitted = ExpressionEmitter(state_, accesses).Emit(value);
-    state_.hoisted[{&accesses, value.get()}] = emitted;
+    const plan::BlockAccesses& accesses = nest_.plan.accesses.at(block);
+    llvm::Value* emitted = ExpressionEmitter(nest_.state, accesses).Emit(value);
+    nest_.state.hoisted[{&accesses, value.get()}] = emitted;
   }
 }
 
 void NestEmitter::EmitBlock(tensor::BlockId id) {
-  const tensor::Block& block = program_.blocks[id];
-  const plan::BlockAccesses& accesses = plan_.accesses.at(id);
-  ExpressionEmitter values(state_, accesses);
+  const tensor::Block& block = nest_.program.blocks[id];
+  const plan::BlockAccesses& accesses = nest_.plan.accesses.at(id);
+  EmitState& state = nest_.state;
+  ExpressionEmitter values(state, accesses);
+  llvm::Value* value = nullptr;
   if (block.kind == tensor::BlockKind::kReduce || block.kind == tensor::BlockKind::kUpdate) {
-    EmitReduction(id, values);
-    return;
+    const auto tile = std::ranges::find_if(
+        tiles_, [&](const TileEmitter* active) { return active->tile().block == id; });
+    if (tile != tiles_.end()) return (*tile)->AddTerm();
+    value = WithTerm(nest_, id, values, OldValue(state, block, accesses.store));
+  } else {
+    value = block.kind == tensor::BlockKind::kInit ? NeutralValue(state, block)
+                                                   : values.Emit(block.value);
   }
-  llvm::Value* value = block.kind == tensor::BlockKind::kInit ? NeutralValue(state_, block)
-                                                              : values.Emit(block.value);
-  memory_.Store(block.output, digits_.Evaluate(accesses.store.affine), state_.chunk, value);
+  nest_.memory.Store(block.output, nest_.digits.Evaluate(accesses.store.affine), state.chunk,
+                     value);
+}
+
+void NestEmitter::EmitTile(const plan::AccumulatorTile& tile) {
+  TileEmitter emitter(nest_, tile, *this);
+  tiles_.push_back(&emitter);
+  nest_.tiles.push_back(&emitter);
+  emitter.Emit();
+  nest_.tiles.pop_back();
+  tiles_.pop_back();
 }
 
 void NestEmitter::Finish() {
-  builder_.CreateRetVoid();
-  llvm::DominatorTree dominators(*function_);
-  llvm::PromoteMemToReg(slots_, dominators);
+  nest_.builder.CreateRetVoid();
+  nest_.Promote();
 }
 
 }  // namespace bayloom::codegen

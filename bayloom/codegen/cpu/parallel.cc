@@ -12,8 +12,8 @@ namespace bayloom::codegen {
 
 std::vector<llvm::Value*> NestEmitter::RunningValues() const {
   std::vector<llvm::Value*> values;
-  for (tensor::DigitId digit = 0; digit < digits_.size(); ++digit) {
-    llvm::Value* base = digits_[digit].base;
+  for (tensor::DigitId digit = 0; digit < nest_.digits.size(); ++digit) {
+    llvm::Value* base = nest_.digits[digit].base;
     if (base && std::ranges::count(values, base) == 0) values.push_back(base);
   }
   return values;
@@ -23,47 +23,50 @@ std::vector<llvm::Value*> NestEmitter::RunningValues() const {
 void NestEmitter::EmitParallel(tensor::LoopId loop) {
   const std::vector<llvm::Value*> running = RunningValues();
   llvm::Function* function = DeclareLoopBody(
-      module_.module, module_.symbol + ".parallel" + std::to_string(module_.parallel_loops++),
+      nest_.module.module,
+      nest_.module.symbol + ".parallel" + std::to_string(nest_.module.parallel_loops++),
       llvm::GlobalValue::InternalLinkage);
-  IrBuilder body(llvm::BasicBlock::Create(builder_.getContext(), "entry", function));
+  IrBuilder body(llvm::BasicBlock::Create(nest_.builder.getContext(), "entry", function));
   llvm::Value* context = function->getArg(0);
-  const MemoryEmitter::Arguments arguments = LoadArguments(body, function, plan_.memory);
-  Digits outer = digits_;
+  const MemoryEmitter::Arguments arguments = LoadArguments(body, function, nest_.plan.memory);
+  Digits outer = nest_.digits;
   for (size_t i = 0; i < running.size(); ++i) {
     const auto slot = static_cast<int64_t>(kFirstValueSlot + i);
     llvm::Value* value = body.CreateLoad(body.getInt64Ty(), ContextSlot(body, context, slot));
     for (tensor::DigitId digit = 0; digit < outer.size(); ++digit) {
-      if (digits_[digit].base == running[i]) outer[digit].base = value;
+      if (nest_.digits[digit].base == running[i]) outer[digit].base = value;
     }
   }
-  NestEmitter nest(module_, function, &function->getEntryBlock().back(), arguments);
+  NestEmitter nest(nest_.module, function, &function->getEntryBlock().back(), arguments);
   nest.EmitIterations(loop, outer, function->getArg(1), function->getArg(2));
   nest.Finish();
 
   const int64_t slots = kFirstValueSlot + static_cast<int64_t>(running.size());
-  llvm::Value* frame = addresses_.AtEntry([&] {
-    return builder_.CreateAlloca(builder_.getInt64Ty(),
-                                 builder_.getInt64(static_cast<uint64_t>(slots)));
+  llvm::Value* frame = nest_.addresses.AtEntry([&] {
+    return nest_.builder.CreateAlloca(nest_.builder.getInt64Ty(),
+                                      nest_.builder.getInt64(static_cast<uint64_t>(slots)));
   });
-  builder_.CreateStore(arguments_.parameters, ContextSlot(builder_, frame, kParameterSlot));
-  builder_.CreateStore(arguments_.workspace, ContextSlot(builder_, frame, kWorkspaceSlot));
+  nest_.builder.CreateStore(nest_.arguments.parameters,
+                            ContextSlot(nest_.builder, frame, kParameterSlot));
+  nest_.builder.CreateStore(nest_.arguments.workspace,
+                            ContextSlot(nest_.builder, frame, kWorkspaceSlot));
   for (size_t i = 0; i < running.size(); ++i) {
     const auto slot = static_cast<int64_t>(kFirstValueSlot + i);
-    builder_.CreateStore(running[i], ContextSlot(builder_, frame, slot));
+    nest_.builder.CreateStore(running[i], ContextSlot(nest_.builder, frame, slot));
   }
-  llvm::Value* extent = builder_.getInt64(static_cast<uint64_t>(program_.ExtentOf(loop)));
-  builder_.CreateCall(DeclareParallelFor(module_.module), {extent, function, frame});
-  memory_.ForgetLoads();
+  llvm::Value* extent = nest_.builder.getInt64(static_cast<uint64_t>(nest_.program.ExtentOf(loop)));
+  nest_.builder.CreateCall(DeclareParallelFor(nest_.module.module), {extent, function, frame});
+  nest_.memory.ForgetLoads();
 }
 
 void NestEmitter::EmitIterations(tensor::LoopId loop, const Digits& outer, llvm::Value* begin,
                                  llvm::Value* end) {
-  digits_ = outer;
-  for (llvm::Value* value : RunningValues()) addresses_.DefineAtEntry(value);
-  EmitLoop(begin, end, [&](llvm::PHINode* position) {
+  nest_.digits = outer;
+  for (llvm::Value* value : RunningValues()) nest_.addresses.DefineAtEntry(value);
+  nest_.loops.EmitLoop(begin, end, [&](llvm::PHINode* position) {
     const std::vector<llvm::Value*> values =
-        loops_.DefineDigits(program_.loops[loop].digits, position);
-    addresses_.Define(values, &builder_.GetInsertBlock()->back(), loops_.depth());
+        nest_.loops.DefineDigits(nest_.program.loops[loop].digits, position);
+    nest_.addresses.Define(values, &nest_.builder.GetInsertBlock()->back(), nest_.loops.depth());
     EmitBody(tensor::NodeRef::Loop(loop));
   });
 }

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "bayloom/codegen/cpu/tile_register_sums.h"
+
 #include <llvm/IR/IntrinsicsX86.h>
 
 #include <array>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
-
-#include "bayloom/codegen/cpu/nest.h"
 
 namespace bayloom::codegen {
 namespace {
@@ -49,75 +49,71 @@ llvm::Value* Count(IrBuilder& b, int64_t count) { return b.getInt16(static_cast<
 
 }  // namespace
 
-const plan::TileProduct* NestEmitter::TileProductOf(const plan::AccumulatorTile& tile) const {
-  const auto product = plan_.tile_products.find(tile.block);
-  return product == plan_.tile_products.end() ? nullptr : &product->second;
+int64_t TileRegisterSums::RowHere() const {
+  return nest_.digits[product_.fill.row_digit].offset % product_.fill.rows;
 }
 
-int64_t NestEmitter::FirstRowAt(const plan::TileProduct& product, const plan::AccumulatorTile& tile,
-                                int64_t offset) const {
-  const int64_t row = digits_[product.fill.row_digit].offset % product.fill.rows;
-  const tensor::Affine& output = plan_.accesses.at(tile.block).store.affine;
-  return offset - row * output.CoefficientOf(product.fill.row_digit);
+int64_t TileRegisterSums::FirstRowOf(int64_t offset) const {
+  const tensor::Affine& output = nest_.plan.accesses.at(tile_.block).store.affine;
+  return offset - RowHere() * output.CoefficientOf(product_.fill.row_digit);
 }
 
-llvm::AllocaInst* NestEmitter::NewTileRegister(const plan::TileProduct& product) {
-  llvm::AllocaInst* slot = NewSlot(RegisterVector(builder_));
-  StoreRegister(builder_,
-                builder_.CreateIntrinsic(
+void TileRegisterSums::Begin(int64_t offset, llvm::Value* /*start*/) {
+  if (FirstRowOf(offset) != offset) return;
+  IrBuilder& b = nest_.builder;
+  llvm::AllocaInst* slot = registers_[offset] = nest_.NewSlot(RegisterVector(b));
+  StoreRegister(b,
+                b.CreateIntrinsic(
                     llvm::Intrinsic::x86_tilezero_internal, {},
-                    {Count(builder_, product.fill.rows), Count(builder_, 4 * state_.chunk.active)}),
+                    {Count(b, product_.fill.rows), Count(b, 4 * nest_.state.chunk.active)}),
                 slot);
-  return slot;
 }
 
 /// Adds the products of all rows when the code is at the first one.
-void NestEmitter::EmitTileProduct(const plan::TileProduct& product, const Slots& slots) {
-  if (digits_[product.fill.row_digit].offset % product.fill.rows != 0) return;
-  IrBuilder& b = builder_;
-  const plan::BlockAccesses& accesses = plan_.accesses.at(slots.tile->block);
+void TileRegisterSums::Add(ExpressionEmitter& /*values*/) {
+  if (RowHere() != 0) return;
+  IrBuilder& b = nest_.builder;
+  const plan::BlockAccesses& accesses = nest_.plan.accesses.at(tile_.block);
   const auto load = [&](const tensor::DotFactor& factor, int64_t rows, int64_t bytes,
                         int64_t stride) {
     const plan::PlacedAccess& access = accesses.loads.at(factor.load.get());
-    llvm::Value* from = memory_.AddressOf(access.buffer, digits_.Evaluate(access.affine));
+    llvm::Value* from = nest_.memory.AddressOf(access.buffer, nest_.digits.Evaluate(access.affine));
     return b.CreateIntrinsic(
         llvm::Intrinsic::x86_tileloadd64_internal, {},
         {Count(b, rows), Count(b, bytes), from, b.getInt64(static_cast<uint64_t>(stride))});
   };
-  const int64_t group_bytes = 4 * product.fill.groups, lane_bytes = 4 * state_.chunk.active;
-  llvm::Value* rows = load(product.rows, product.fill.rows, group_bytes, product.row_stride);
-  llvm::Value* columns =
-      load(product.columns, product.fill.groups, lane_bytes, product.group_stride);
-  const int64_t at = digits_.Evaluate(accesses.store.affine).constant;
-  llvm::AllocaInst* slot = slots.by_offset.at(at);
+  const auto& fill = product_.fill;
+  const int64_t group_bytes = 4 * fill.groups, lane_bytes = 4 * nest_.state.chunk.active;
+  llvm::Value* rows = load(product_.rows, fill.rows, group_bytes, product_.row_stride);
+  llvm::Value* columns = load(product_.columns, fill.groups, lane_bytes, product_.group_stride);
+  llvm::AllocaInst* slot = registers_.at(nest_.digits.Evaluate(accesses.store.affine).constant);
   llvm::Value* sums =
-      b.CreateIntrinsic(ProductIntrinsic(product.instruction->name), {},
-                        {Count(b, product.fill.rows), Count(b, lane_bytes), Count(b, group_bytes),
+      b.CreateIntrinsic(ProductIntrinsic(product_.instruction->name), {},
+                        {Count(b, fill.rows), Count(b, lane_bytes), Count(b, group_bytes),
                          LoadRegister(b, slot), rows, columns});
   StoreRegister(b, sums, slot);
 }
 
 /// The position's row, by way of memory: tile registers have no other way out.
-llvm::Value* NestEmitter::RowOfRegister(const plan::TileProduct& product, Slots& slots,
-                                        int64_t offset) {
-  IrBuilder& b = builder_;
-  const int64_t first = FirstRowAt(product, *slots.tile, offset);
-  llvm::Value*& stored = slots.stored[first];
+llvm::Value* TileRegisterSums::Result(int64_t offset) {
+  IrBuilder& b = nest_.builder;
+  const int64_t first = FirstRowOf(offset);
+  llvm::Value*& stored = stored_[first];
   if (stored == nullptr) {
     llvm::Type* type = RegisterVector(b);
-    stored = addresses_.AtEntry([&]() -> llvm::Value* {
+    stored = nest_.addresses.AtEntry([&]() -> llvm::Value* {
       llvm::AllocaInst* memory = b.CreateAlloca(type);
       memory->setAlignment(llvm::Align(kRowBytes));
       return memory;
     });
     b.CreateIntrinsic(llvm::Intrinsic::x86_tilestored64_internal, {},
-                      {Count(b, product.fill.rows), Count(b, 4 * state_.chunk.active), stored,
-                       b.getInt64(kRowBytes), LoadRegister(b, slots.by_offset.at(first))});
+                      {Count(b, product_.fill.rows), Count(b, 4 * nest_.state.chunk.active), stored,
+                       b.getInt64(kRowBytes), LoadRegister(b, registers_.at(first))});
   }
-  const int64_t row = digits_[product.fill.row_digit].offset % product.fill.rows;
-  const tensor::DType dtype = program_.buffers[program_.blocks[slots.tile->block].output].dtype;
-  llvm::Type* type = RegisterType(b.getContext(), dtype, state_.chunk.width);
-  return b.CreateAlignedLoad(type, addresses_.OffsetPointer(stored, row * kRowBytes),
+  const tensor::Block& block = nest_.program.blocks[tile_.block];
+  llvm::Type* type = RegisterType(b.getContext(), nest_.program.buffers[block.output].dtype,
+                                  nest_.state.chunk.width);
+  return b.CreateAlignedLoad(type, nest_.addresses.OffsetPointer(stored, RowHere() * kRowBytes),
                              llvm::Align(4));
 }
 

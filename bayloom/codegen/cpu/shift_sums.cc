@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/codegen/cpu/shift_sums.h"
+
+#include <algorithm>
+
+namespace bayloom::codegen {
+
+ShiftSums::ShiftSums(NestContext& nest, const plan::AccumulatorTile& tile,
+                     const plan::DotPlan& dot)
+    : nest_(nest),
+      tile_(tile),
+      dtype_(nest.program.buffers[nest.program.blocks[tile.block].output].dtype),
+      unshifted_(nest.plan.accesses.at(tile.block).loads.at(dot.b.load.get()).affine) {
+  unshifted_.constant = 0;
+  std::erase_if(unshifted_.terms, [&](const tensor::Affine::Term& term) {
+    return std::ranges::none_of(tile.spatial, [&](tensor::LoopId loop) {
+      return std::ranges::count(nest.program.loops[loop].digits, term.digit) > 0;
+    });
+  });
+}
+
+void ShiftSums::Begin() {
+  if (nest_.state.chunk.width == 1) return;
+  llvm::AllocaInst*& sum = sums_[KeyHere()];
+  if (sum) return;
+  llvm::Type* type = RegisterType(nest_.builder.getContext(), dtype_, nest_.state.chunk.width);
+  sum = nest_.NewSlot(type);
+  nest_.builder.CreateStore(llvm::Constant::getNullValue(type), sum);
+}
+
+/// Of the positions that share a sum.
+bool ShiftSums::IsFirst() const {
+  return std::ranges::all_of(tile_.spatial, [&](tensor::LoopId loop) {
+    return std::ranges::all_of(nest_.program.loops[loop].digits, [&](tensor::DigitId digit) {
+      return unshifted_.CoefficientOf(digit) != 0 || nest_.digits[digit].offset == 0;
+    });
+  });
+}
+
+llvm::AllocaInst* ShiftSums::ToAddHere() const {
+  return IsFirst() ? sums_.at(KeyHere()) : nullptr;
+}
+
+llvm::Value* ShiftSums::TakenAwayFrom(llvm::Value* value) const {
+  if (sums_.empty() || nest_.state.chunk.width == 1) return value;
+  llvm::AllocaInst* sum = sums_.at(KeyHere());
+  IrBuilder& b = nest_.builder;
+  return b.CreateSub(value, b.CreateLoad(sum->getAllocatedType(), sum));
+}
+
+}  // namespace bayloom::codegen
