@@ -9,27 +9,48 @@
 // Writes a file named by its process number into the folder, "ended" into it once it ends by
 // itself. BEHAVIOUR "mute" says nothing after the greeting, "chatty" greets with words, "unable"
 // finds that it cannot try any number, "noting" has a note for the first report of its machine and
-// one for the first of a trial after that.
+// one for the first of a trial after that. The trials of "gathering" ones fail unless trials run in
+// three of them at the same time.
 
 #include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string>
 #include <thread>
 
+#include "bayloom/base/clock.h"
 #include "bayloom/base/version.h"
 #include "bayloom/trial/threaded_evaluator.h"
 #include "bayloom/worker/server.h"
+#include "tests/patience.h"
 
 namespace bayloom::worker {
 namespace {
 
+/// Writes "busy" into the worker's file; false if not three workers of its folder do before long.
+bool Gather(const std::filesystem::path& own) {
+  std::ofstream(own) << "busy\n";
+  const double deadline = base::MonotonicSeconds() + kPatienceSeconds;
+  while (base::MonotonicSeconds() < deadline) {
+    int busy = 0;
+    for (const auto& file : std::filesystem::directory_iterator(own.parent_path())) {
+      std::string line;
+      std::getline(std::ifstream(file.path()), line);
+      busy += line == "busy" ? 1 : 0;
+    }
+    if (busy >= 3) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return false;
+}
+
 ServerOptions Options(int milliseconds, double factor, const std::string& identity,
-                      bool is_unable) {
+                      const std::string& behaviour, const std::string& file) {
   ServerOptions options;
   options.hello.kind = Report::Kind::kHello;
   options.hello.version = base::Version();
@@ -42,7 +63,10 @@ ServerOptions Options(int milliseconds, double factor, const std::string& identi
     if (definition != "numbers") return Error{"only numbers are known here"};
     std::vector<trial::ThreadedEvaluator<double>::Function> functions;
     functions.emplace_back([=](const double& candidate, const std::stop_token& stop) {
-      if (is_unable) throw InputError("there is no arithmetic here");
+      if (behaviour == "gathering" && !Gather(file)) {
+        return std::optional(trial::Outcome::Infeasible(trial::Verdict::kTimeout, "it was alone"));
+      }
+      if (behaviour == "unable") throw InputError("there is no arithmetic here");
       const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds);
       while (std::chrono::steady_clock::now() < end && !stop.stop_requested()) {
         std::this_thread::sleep_until(
@@ -69,7 +93,7 @@ int Main(int argc, char** argv) {
   const std::string identity = argc > 4 ? argv[4] : "test";
   const std::string behaviour = argc > 5 ? argv[5] : "";
   if (behaviour == "chatty") std::printf("Welcome to this machine\n"), std::fflush(stdout);
-  ServerOptions options = Options(std::atoi(argv[2]), factor, identity, behaviour == "unable");
+  ServerOptions options = Options(std::atoi(argv[2]), factor, identity, behaviour, file);
   if (behaviour == "noting") {
     options.note = [notes = 0]() mutable -> std::string {
       ++notes;
