@@ -286,7 +286,7 @@ NextCommands CommandsAfter(const SearchArguments& arguments, const tuning::Scena
     next.Add(line, purpose);
   };
   const std::string trials = std::to_string(2 * search.Status().trials);
-  if (reason == trial::StopReason::kStopped || reason == trial::StopReason::kLost) {
+  if (trial::CanResume(reason)) {
     resume({}, "go on from here");
   } else if (reason != trial::StopReason::kExhausted) {
     resume({"--trials", trials}, "more trials");

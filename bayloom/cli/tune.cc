@@ -181,7 +181,7 @@ NextCommands CommandsAfter(const TuneArguments& arguments, const target::Target&
   if (arguments.sandbox) budget.push_back("--sandbox");
   const std::vector<std::string> workers = arguments.workers.Arguments();
   budget.insert(budget.end(), workers.begin(), workers.end());
-  if (reason == trial::StopReason::kStopped || reason == trial::StopReason::kLost) {
+  if (trial::CanResume(reason)) {
     if (arguments.trials)
       budget.insert(budget.end(), {"--trials", std::to_string(*arguments.trials)});
     if (!arguments.time.empty()) budget.insert(budget.end(), {"--time", arguments.time});

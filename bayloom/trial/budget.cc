@@ -35,4 +35,9 @@ std::string_view ToString(StopReason reason) { return TextOf(reason).name; }
 
 std::string_view Describe(StopReason reason) { return TextOf(reason).description; }
 
+bool CanResume(StopReason reason) {
+  return reason == StopReason::kStopped || reason == StopReason::kLost ||
+         reason == StopReason::kGaveUp;
+}
+
 }  // namespace bayloom::trial

@@ -18,8 +18,8 @@ enum class StopReason : uint8_t {
   kTime,       ///< its time is used up
   kExhausted,  ///< no task has anything left to try
   kConverged,  ///< no improvement for as long as was asked for
-  kStopped,    ///< it was asked to stop; it can be resumed
-  kLost,       ///< trials cannot be carried out; it can be resumed
+  kStopped,    ///< it was asked to stop
+  kLost,       ///< trials cannot be carried out
   kGain,       ///< more of it is expected to gain less than was asked for
   kGaveUp,     ///< nothing else to try was found with bounded effort; there may be more
   kTarget,     ///< what was found is as good as was asked for
@@ -30,6 +30,11 @@ enum class StopReason : uint8_t {
 std::string_view ToString(StopReason reason);
 /// The same for people: "all trials done", "time is up", ...
 std::string_view Describe(StopReason reason);
+
+/// Whether the run ended before its budget and its tasks did, so that resuming it goes on with the
+/// same budget: it was stopped, its trials were lost, or it gave up, after which other random
+/// choices may find more.
+bool CanResume(StopReason reason);
 
 /// What a run may spend. What it spent before it was resumed counts.
 struct Budget {

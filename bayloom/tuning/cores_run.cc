@@ -197,7 +197,7 @@ trial::StopReason CoresRun::RunSplits(const std::function<void(int done)>& on_la
   }
   if (budget.stop()) end = trial::StopReason::kStopped;
   if (journal_) journal_->Flush();
-  if (journal_ && end != trial::StopReason::kStopped) journal_->Finish();
+  if (journal_ && !trial::CanResume(end)) journal_->Finish();
   return end;
 }
 

@@ -125,9 +125,7 @@ DesignSearch::~DesignSearch() = default;
 
 trial::StopReason DesignSearch::Run(const run::RunObserver& observer) {
   const trial::StopReason end = run_->Run(observer);
-  const bool can_go_on = end == trial::StopReason::kStopped || end == trial::StopReason::kLost ||
-                         end == trial::StopReason::kGaveUp;
-  if (!can_go_on) study_->Finish();
+  if (!trial::CanResume(end)) study_->Finish();
   return end;
 }
 

@@ -232,11 +232,10 @@ void MapRun::Restore(Layer& layer, const std::vector<record::StoredTrial>& trial
 
 trial::StopReason MapRun::Run(const run::RunObserver& observer) {
   end_ = run_->Run(observer);
-  const bool can_go_on = end_ == trial::StopReason::kStopped || end_ == trial::StopReason::kLost;
   for (const Layer& layer : layers_) {
     if (!layer.trials) continue;
     layer.trials->Flush();
-    if (!can_go_on) store_->SetFinished(layer.record, true);
+    if (!trial::CanResume(end_)) store_->SetFinished(layer.record, true);
   }
   return end_;
 }

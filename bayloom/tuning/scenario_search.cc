@@ -149,15 +149,11 @@ void ScenarioSearch::AddTask(int member) {
 
 trial::StopReason ScenarioSearch::Run(const run::RunObserver& observer,
                                       const std::function<void(const RepeatStatus&)>& on_repeat) {
-  const auto can_go_on = [](trial::StopReason reason) {
-    return reason == trial::StopReason::kStopped || reason == trial::StopReason::kLost ||
-           reason == trial::StopReason::kGaveUp;
-  };
   const trial::StopReason reason = run_->Run(observer);
   lost_ = run_->lost();
-  if (can_go_on(reason)) return reason;
+  if (trial::CanResume(reason)) return reason;
   const trial::StopReason end = options_.repeat.candidates > 0 ? RepeatBest(on_repeat) : reason;
-  if (can_go_on(end)) return end;
+  if (trial::CanResume(end)) return end;
   for (const auto& study : studies_) study->Finish();
   return reason;
 }

@@ -232,9 +232,7 @@ trial::StopReason Session::Run(const SessionObserver& observer) {
     listener.on_slot = [&](const run::RunStatus& status) { observer.on_slot(Extend(status)); };
   }
   const trial::StopReason reason = run_->Run(listener);
-  const bool can_go_on =
-      reason == trial::StopReason::kStopped || reason == trial::StopReason::kLost;
-  if (!can_go_on) log_->Finish();
+  if (!trial::CanResume(reason)) log_->Finish();
   return reason;
 }
 

@@ -249,8 +249,7 @@ Tuning::Tuning(TuningSubject subject, const target::Target& target, record::Stor
 trial::StopReason Tuning::Run(const TuningObserver& observer) {
   const trial::StopReason reason = session_->Run({observer.on_trial, observer.on_slot});
   lost_ = session_->lost();
-  const bool is_over = reason != trial::StopReason::kStopped && reason != trial::StopReason::kLost;
-  if (!is_over || options_.repeat.candidates == 0) return reason;
+  if (trial::CanResume(reason) || options_.repeat.candidates == 0) return reason;
   trial::Budget budget = options_.budget;
   const bool is_timed = !std::isinf(budget.seconds);
   const double wanted =
@@ -258,7 +257,7 @@ trial::StopReason Tuning::Run(const TuningObserver& observer) {
   const double planned = is_timed ? std::min(wanted, ReservedSeconds(options_)) : wanted;
   budget.seconds = is_timed ? planned : kPatience * planned;
   const trial::StopReason end = Repeat(budget, planned, observer);
-  if (end != trial::StopReason::kStopped && end != trial::StopReason::kLost) return reason;
+  if (!trial::CanResume(end)) return reason;
   store_.SetFinished(session_->id(), false);
   return end;
 }
@@ -269,9 +268,7 @@ trial::StopReason Tuning::RepeatAlone(const trial::Budget& budget, double planne
   const trial::StopReason end = repeats.Run(budget, observer.on_repeat);
   lost_ = repeats.lost();
   const std::optional<GainInTurns> gain = repeats.Gain();
-  if (gain && end != trial::StopReason::kStopped && end != trial::StopReason::kLost) {
-    session_->SetGain(*gain);
-  }
+  if (gain && !trial::CanResume(end)) session_->SetGain(*gain);
   return end;
 }
 
@@ -303,7 +300,7 @@ trial::StopReason Tuning::RepeatInNetwork(const trial::Budget& budget, double pl
     const trial::StopReason end = turns.Run(
         [&](const auto& programs) { return MakeTurnRunner(tuned.network, target, programs); },
         observer.on_repeat);
-    if (end == trial::StopReason::kStopped) return end;
+    if (trial::CanResume(end)) return end;
     if (turns.gain()) gain = gain ? Sum(*gain, *turns.gain()) : *turns.gain();
   }
   if (gain) session_->SetGain(*gain);

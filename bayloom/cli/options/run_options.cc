@@ -54,9 +54,8 @@ double ParseGainRate(const std::string& text, const std::string& name) {
 }
 
 std::string DescribeEnd(trial::StopReason reason) {
-  const bool can_go_on =
-      reason == trial::StopReason::kStopped || reason == trial::StopReason::kLost;
-  return std::string(trial::Describe(reason)) + (can_go_on ? "; --resume goes on from here" : "");
+  return std::string(trial::Describe(reason)) +
+         (trial::CanResume(reason) ? "; --resume goes on from here" : "");
 }
 
 void ThrowIfLost(trial::StopReason reason, const std::string& lost) {
