@@ -20,23 +20,23 @@ target::MachineModel MachineWith(double multiply_add, double latency, double loa
   return machine;
 }
 
-TEST(plan::TileRates, AreRatiosOfTheMachinesTimes) {
+TEST(TileRates, AreRatiosOfTheMachinesTimes) {
   const plan::TileRates rates = plan::TileRates::Of(MachineWith(0.25e-9, 4e-9, 0.125e-9));
   EXPECT_EQ(rates.in_flight, 16);
   EXPECT_EQ(rates.load, 0.5);
 }
 
-TEST(plan::TileRates, LeaveSomethingToDoWhileLoadsAreWaitedFor) {
+TEST(TileRates, LeaveSomethingToDoWhileLoadsAreWaitedFor) {
   EXPECT_EQ(plan::TileRates::Of(MachineWith(0.25e-9, 1e-9, 0.25e-9)).in_flight, 8);
 }
 
-TEST(plan::TileRates, OfTheNominalMachineAreTwoUnitsOfFourCycles) {
+TEST(TileRates, OfTheNominalMachineAreTwoUnitsOfFourCycles) {
   const plan::TileRates rates = plan::TileRates::Of(target::NominalMachine({}));
   EXPECT_EQ(rates.in_flight, 8);
   EXPECT_EQ(rates.load, 1);
 }
 
-TEST(plan::TileRates, DoNotFollowNoise) {
+TEST(TileRates, DoNotFollowNoise) {
   const plan::TileRates exact = plan::TileRates::Of(MachineWith(0.25e-9, 3e-9, 0.25e-9));
   for (double noise : {0.97, 0.98, 1.02, 1.03}) {
     const plan::TileRates rates =
