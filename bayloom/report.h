@@ -3,7 +3,7 @@
 
 #pragma once
 
-/// Module report: tables, units, charts of sessions.
+/// Module report: tables, units, summaries of runs.
 
 #include "bayloom/report/cores_table.h"
 #include "bayloom/report/design_table.h"
@@ -11,8 +11,6 @@
 #include "bayloom/report/format.h"
 #include "bayloom/report/fused_table.h"
 #include "bayloom/report/gain_text.h"
-#include "bayloom/report/histogram.h"
-#include "bayloom/report/line_chart.h"
 #include "bayloom/report/map_table.h"
 #include "bayloom/report/mapping_table.h"
 #include "bayloom/report/pareto_table.h"
@@ -25,7 +23,6 @@
 #include "bayloom/report/search_export.h"
 #include "bayloom/report/search_report.h"
 #include "bayloom/report/sensitivity_table.h"
-#include "bayloom/report/session_charts.h"
 #include "bayloom/report/session_report.h"
 #include "bayloom/report/status_line.h"
 #include "bayloom/report/table.h"

@@ -6,7 +6,6 @@
 #include <CLI/App.hpp>
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -18,7 +17,6 @@
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
 #include "bayloom/cli/commands.h"
-#include "bayloom/cli/file_name.h"
 #include "bayloom/cli/help.h"
 #include "bayloom/page/page_html.h"
 #include "bayloom/page/page_reader.h"
@@ -30,7 +28,6 @@
 #include "bayloom/report/printable.h"
 #include "bayloom/report/repeat_table.h"
 #include "bayloom/report/run_summary.h"
-#include "bayloom/report/session_charts.h"
 #include "bayloom/report/session_report.h"
 
 namespace bayloom::cli {
@@ -39,31 +36,9 @@ namespace {
 struct ReportOptions {
   std::vector<std::string> databases;
   std::optional<int64_t> run;
-  std::string out;
   std::string html;
   bool slots = false;
   bool json = false;
-};
-
-/// Charts and figures of several runs in one folder.
-class Folder {
- public:
-  explicit Folder(const std::string& path) : path_(path) { base::CreateFolder(path); }
-
-  /// A file of this name, or with a number in it where there is one already.
-  void Write(const std::string& name, const std::string& text) {
-    std::string path = (path_ / name).string();
-    for (int number = 2; std::ranges::count(written_, path) > 0; ++number) {
-      path = (path_ / fmt::format("{}-{}", number, name)).string();
-    }
-    base::WriteFile(path, text);
-    written_.push_back(path);
-  }
-  const std::vector<std::string>& written() const { return written_; }
-
- private:
-  std::filesystem::path path_;
-  std::vector<std::string> written_;
 };
 
 std::vector<record::RunRecord> ChosenRuns(record::Store& store, const ReportOptions& options) {
@@ -118,22 +93,11 @@ struct Reports {
   nlohmann::json figures = nlohmann::json::array();
 };
 
-/// One chart of each kind for all tunings of a model.
-void DrawTogether(const std::vector<Reports::Session>& reports, Folder& folder) {
-  std::map<std::string, std::vector<report::SessionReport>> models;
-  for (const auto& [report, repeats] : reports) models[report.record.name].push_back(report);
-  for (const auto& [model, sessions] : models) {
-    const std::string name = FileNameOf(std::filesystem::path(model).stem().string());
-    folder.Write(name + "-latency-trials.svg", report::LatencyChart(sessions, false).ToSvg());
-    folder.Write(name + "-latency-time.svg", report::LatencyChart(sessions, true).ToSvg());
-  }
-}
-
-/// Adds what one database holds to the reports, and its charts to the folder if there is one.
+/// Adds what one database holds to the reports.
 class DatabaseReporter {
  public:
-  DatabaseReporter(const std::string& path, Reports& reports, Folder* folder)
-      : store_(path, record::Store::Mode::kReadOnly), reports_(reports), folder_(folder) {}
+  DatabaseReporter(const std::string& path, Reports& reports)
+      : store_(path, record::Store::Mode::kReadOnly), reports_(reports) {}
 
   void Add(const ReportOptions& options) {
     const std::vector<record::RunRecord> runs = ChosenRuns(store_, options);
@@ -148,13 +112,11 @@ class DatabaseReporter {
       reports_.sessions.push_back({report::ReportOf(store_, run.id), std::move(repeats)});
       const auto& [report, table] = reports_.sessions.back();
       AddFigures(report::ToJson(report), table);
-      if (folder_) Draw(report);
       return;
     }
     reports_.searches.push_back({report::SummaryOf(store_, run.id), std::move(repeats)});
     const auto& [summary, table] = reports_.searches.back();
     AddFigures(report::ToJson(summary), table);
-    if (folder_) Draw(summary);
   }
 
   void AddFigures(nlohmann::json figures, const report::Table& repeats) {
@@ -176,34 +138,8 @@ class DatabaseReporter {
     }
   }
 
-  void Draw(const report::SessionReport& report) {
-    const std::string prefix = Prefix(report.record.id);
-    folder_->Write(prefix + "-tasks.svg",
-                   report::ConvergenceChart(store_, report.record.id).ToSvg());
-    folder_->Write(prefix + "-trials.svg", report::AllocationChart(report).ToSvg());
-    if (!report.model.empty()) {
-      folder_->Write(prefix + "-model.svg",
-                     report::ModelQualityChart(store_, report.record.id).ToSvg());
-    }
-  }
-
-  void Draw(const report::RunSummary& summary) {
-    const std::string prefix = Prefix(summary.record.id);
-    folder_->Write(prefix + "-progress-trials.svg",
-                   report::ProgressChart(summary, /*over_time=*/false).ToSvg());
-    folder_->Write(prefix + "-progress-time.svg",
-                   report::ProgressChart(summary, /*over_time=*/true).ToSvg());
-  }
-
-  /// "resnet18-3": the database's name and the run's number.
-  std::string Prefix(record::RunId run) const {
-    return fmt::format("{}-{}", FileNameOf(std::filesystem::path(store_.path()).stem().string()),
-                       run);
-  }
-
   record::Store store_;
   Reports& reports_;
-  Folder* folder_;
 };
 
 /// Everything of one database as one page.
@@ -222,15 +158,9 @@ void WritePage(const ReportOptions& options) {
 
 void Report(const ReportOptions& options) {
   if (!options.html.empty()) return WritePage(options);
-  std::optional<Folder> folder;
-  if (!options.out.empty()) folder.emplace(options.out);
   Reports reports;
   for (const std::string& database : options.databases) {
-    DatabaseReporter(database, reports, folder ? &*folder : nullptr).Add(options);
-  }
-  if (folder) {
-    DrawTogether(reports.sessions, *folder);
-    folder->Write("report.json", report::JsonText(reports.figures) + "\n");
+    DatabaseReporter(database, reports).Add(options);
   }
   if (options.json) {
     fmt::print("{}\n", report::JsonText(reports.figures));
@@ -245,10 +175,6 @@ void Report(const ReportOptions& options) {
     PrintRepeats(repeats);
   }
   for (const std::string& note : reports.notes) fmt::print("{}", note);
-  if (!folder) return;
-  for (const std::string& file : folder->written()) {
-    fmt::print("wrote {}\n", base::InOneLine(file, 500));
-  }
 }
 
 }  // namespace
@@ -256,7 +182,7 @@ void Report(const ReportOptions& options) {
 void AddReportCommand(CLI::App& app) {
   auto options = std::make_shared<ReportOptions>();
   CLI::App* report =
-      app.add_subcommand("report", "Summarize the runs of databases, as text, page or charts");
+      app.add_subcommand("report", "Summarize the runs of databases, as text or as a page");
   report
       ->add_option("databases", options->databases,
                    "Databases of 'bayloom tune', 'search', 'map' or 'pretrain'")
@@ -268,25 +194,18 @@ void AddReportCommand(CLI::App& app) {
       report
           ->add_option("--html", options->html, "Write one page with everything; needs no network")
           ->option_text("FILE");
-  CLI::Option* out = report
-                         ->add_option("--out,-o", options->out,
-                                      "Write charts (SVG) and report.json into this folder")
-                         ->option_text("DIR");
   CLI::Option* slots = Advanced(report->add_flag(
       "--slots", options->slots, "Also list the scheduler's choices, slot by slot"));
   CLI::Option* json = report->add_flag("--json", options->json, "Print JSON");
-  for (CLI::Option* other : {run, out, slots, json}) html->excludes(other);
+  for (CLI::Option* other : {run, slots, json}) html->excludes(other);
   report->footer(WithDetails(
       "Examples:\n"
       "  bayloom report resnet18.db\n"
       "  bayloom report resnet18.db --html resnet18.html\n"
-      "  bayloom report gradient.db dynatune.db --out charts",
+      "  bayloom report gradient.db dynatune.db",
       "\n\n"
       "The latency of a tuning is the sum over all tasks of their best programs' times,\n"
-      "each multiplied by how often the model calls it. The charts: latency over trials\n"
-      "and over time, all tunings of a model together; for each tuning the best time of\n"
-      "each task, its trials, and how well the cost model predicted; for each search\n"
-      "the best value over trials and over time."));
+      "each multiplied by how often the model calls it."));
   report->callback([options] { Report(*options); });
 }
 

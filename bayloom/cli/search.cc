@@ -72,9 +72,8 @@ std::vector<tuning::SearchMember> LoadMembers(const SearchArguments& arguments) 
     return members;
   }
   if (!arguments.command.empty() || !arguments.recorded.empty() || !arguments.out.empty() ||
-      !arguments.csv.empty() || !arguments.chart.empty()) {
-    throw InputError(
-        "--command, --recorded, --out, --csv and --chart are about one scenario, not several");
+      !arguments.csv.empty()) {
+    throw InputError("--command, --recorded, --out and --csv are about one scenario, not several");
   }
   const bool share = arguments.scenario.trials || !arguments.scenario.time.empty();
   each.scenario.trials.reset();
@@ -155,12 +154,8 @@ void Export(const SearchArguments& arguments, const tuning::ScenarioSearch& sear
   if (!arguments.out.empty()) {
     base::WriteFile(arguments.out, report::JsonText(SummaryOf(search, 0)) + "\n");
   }
-  if (arguments.csv.empty() && arguments.chart.empty()) return;
-  const std::vector<external::StudyTrial> trials = search.TrialsOf(0);
-  if (!arguments.csv.empty()) base::WriteFile(arguments.csv, report::TrialsCsv(scenario, trials));
-  if (!arguments.chart.empty()) {
-    base::WriteFile(arguments.chart,
-                    report::ProgressChart(report::SummaryOf(scenario, trials)).ToSvg());
+  if (!arguments.csv.empty()) {
+    base::WriteFile(arguments.csv, report::TrialsCsv(scenario, search.TrialsOf(0)));
   }
 }
 

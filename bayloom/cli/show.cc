@@ -34,15 +34,10 @@ void Show(const ShowOptions& options) {
     throw InputError("show: name a database, a model or an operator; see 'bayloom show --help'");
   }
   const bool is_database = options.op.empty() && IsDatabase(path);
-  const bool draws = !options.chart.empty() || !options.model_chart.empty();
-  if ((draws || options.run) &&
-      (!is_database || options.task || options.trace || options.assembly)) {
-    throw InputError(
-        "show: --run, --chart and --model-chart are about a run of a database; --history and "
-        "--json "
-        "go with --run");
+  if (options.run && (!is_database || options.task || options.trace || options.assembly)) {
+    throw InputError("show: --run is about a run of a database; --history and --json go with it");
   }
-  if (options.run && !draws) return ShowRun({path, *options.run, options.history, options.json});
+  if (options.run) return ShowRun({path, *options.run, options.history, options.json});
   if ((options.why || options.trace || options.history || options.assembly) &&
       !(is_database && options.task)) {
     throw InputError(
@@ -51,7 +46,6 @@ void Show(const ShowOptions& options) {
   }
   if (!options.op.empty()) return ShowWorkload(tensor::ParseOperator(options.op), options);
   if (!is_database) return ShowModel(options);
-  if (draws) return ShowCharts(options);
   options.task ? ShowTask(options) : ShowDatabase(options);
 }
 
@@ -68,18 +62,11 @@ void AddShowCommand(CLI::App& app) {
   show->add_option("--task", options->task,
                    "Show one task: its best program, or a model's design spaces")
       ->option_text("ID");
-  show->add_option("--run", options->run, "Show or draw one run")
-      ->option_text("ID")
-      ->default_str("the last to be drawn");
+  show->add_option("--run", options->run, "Show one run")->option_text("ID");
   show->add_flag("--why", options->why, "With --task: why its best program is fast");
   show->add_flag("--trace", options->trace, "With --task: the schedule, step by step");
   show->add_flag("--history", options->history, "With --task or --run: the improvements");
   show->add_flag("--assembly", options->assembly, "With --task: the machine code");
-  show->add_option("--chart", options->chart, "Draw the best value over a run's trials (SVG)")
-      ->option_text("FILE");
-  Advanced(show->add_option("--model-chart", options->model_chart,
-                            "Draw predictions of a run's cost model against measurements (SVG)")
-               ->option_text("FILE"));
   show->add_flag("--json", options->json, "Print JSON");
   options->target.AddTo(*show);
   show->footer(

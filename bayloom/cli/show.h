@@ -21,9 +21,7 @@ struct ShowOptions {
   bool assembly = false;
   bool why = false;
   bool json = false;
-  std::string chart;           ///< file to draw a run's progress into
-  std::string model_chart;     ///< file to draw the quality of a run's cost model into
-  std::optional<int64_t> run;  ///< to draw: the last if not given
+  std::optional<int64_t> run;
   TargetOption target;
 };
 
@@ -33,8 +31,6 @@ void ShowWorkload(const tensor::Workload& workload, const ShowOptions& options);
 void ShowModel(const ShowOptions& options);
 /// A database: its runs and tasks.
 void ShowDatabase(const ShowOptions& options);
-/// A run's charts, written as SVG files.
-void ShowCharts(const ShowOptions& options);
 /// One task of a database: its best program, with trace, history, assembly or an explanation
 /// where asked for.
 void ShowTask(const ShowOptions& options);

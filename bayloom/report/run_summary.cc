@@ -164,31 +164,6 @@ Table ImprovementTable(const RunSummary& summary) {
   return table;
 }
 
-LineChart ProgressChart(const RunSummary& summary, bool over_time) {
-  LineChart chart;
-  chart.title = summary.record.name;
-  chart.x_label = over_time ? "seconds" : "trials";
-  chart.y_label = fmt::format("{} {} so far", summary.record.maximize ? "greatest" : "least",
-                              summary.record.objective);
-  LineChart::Series series;
-  series.name = summary.record.proposer;
-  series.steps = true;
-  for (const RunSummary::Improvement& improvement : summary.improvements) {
-    series.points.emplace_back(
-        over_time ? improvement.elapsed : static_cast<double>(improvement.trial + 1),
-        improvement.value);
-  }
-  if (!series.points.empty()) {
-    const auto [least, greatest] =
-        std::minmax(series.points.front().second, series.points.back().second);
-    chart.log_y = least > 0 && greatest > 20 * least;
-    series.points.emplace_back(over_time ? summary.seconds : static_cast<double>(summary.trials),
-                               series.points.back().second);
-  }
-  chart.series.push_back(std::move(series));
-  return chart;
-}
-
 nlohmann::json ToJson(const RunSummary& summary) {
   const record::RunRecord& run = summary.record;
   nlohmann::json improvements = nlohmann::json::array();

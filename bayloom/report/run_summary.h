@@ -13,7 +13,6 @@
 
 #include "bayloom/external/study.h"
 #include "bayloom/record/store.h"
-#include "bayloom/report/line_chart.h"
 #include "bayloom/report/table.h"
 
 namespace bayloom::report {
@@ -64,9 +63,6 @@ std::string GoalOf(const record::RunRecord& run);
 
 /// The improvements: trial, time, value and candidate.
 Table ImprovementTable(const RunSummary& summary);
-/// The best value so far over the trials, or over time; logarithmic where the values are positive
-/// and span more than a factor of 20.
-LineChart ProgressChart(const RunSummary& summary, bool over_time = false);
 /// Everything, for programs.
 nlohmann::json ToJson(const RunSummary& summary);
 

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "bayloom/record/store.h"
-#include "bayloom/report/line_chart.h"
 #include "bayloom/report/table.h"
 #include "bayloom/run/phase_times.h"
 #include "bayloom/tuning/gain_in_turns.h"
@@ -84,10 +83,5 @@ Table TurnTable(const SessionReport& report);
 /// How well the cost model predicted batches before learning them: means over each quarter of the
 /// run (Rocke 2024, figures 4.2 and 4.5).
 Table ModelTable(const SessionReport& report);
-
-/// The latency of the whole over trials or over time, a curve for each run.
-LineChart LatencyChart(std::span<const SessionReport> reports, bool over_time);
-/// How many trials the scheduler had given each task, over all trials.
-LineChart AllocationChart(const SessionReport& report);
 
 }  // namespace bayloom::report

@@ -20,9 +20,9 @@
 #include "bayloom/experimental/register.h"
 #include "bayloom/measure/measurer.h"
 #include "bayloom/measure/runner_main.h"
-#include "bayloom/report/histogram.h"
 #include "bayloom/report/table.h"
 #include "bayloom/tuning/measure_evaluator.h"
+#include "benchmarks/charts/histogram.h"
 #include "benchmarks/pretrain/selection_comparison.h"
 #include "benchmarks/run_tool.h"
 
@@ -78,7 +78,7 @@ void AddRow(report::Table& table, const std::string& selection, const std::strin
 
 void WriteHistogram(const Training& training, const std::string& path) {
   const auto& rounds = training.labels_by_round;
-  report::Histogram histogram = {.title = "Programs measured, by performance",
+  charts::Histogram histogram = {.title = "Programs measured, by performance",
                                  .x_label = "relative to the task's best program",
                                  .series = {}};
   if (!rounds.empty()) histogram.series.push_back({"first round", rounds.front()});

@@ -16,7 +16,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/base/thread_pool.h"
 #include "bayloom/experimental/register.h"
-#include "bayloom/report/line_chart.h"
+#include "benchmarks/charts/line_chart.h"
 #include "benchmarks/run_tool.h"
 #include "benchmarks/scheduling/oracle.h"
 #include "benchmarks/scheduling/replay.h"
@@ -168,11 +168,11 @@ nlohmann::json ToJson(const std::vector<Comparison>& runs) {
 }
 
 /// The median latency after every slot.
-report::LineChart::Series MedianCurve(const std::string& name,
+charts::LineChart::Series MedianCurve(const std::string& name,
                                       const std::vector<Comparison>& runs) {
   size_t slots = runs.front().run.points.size();
   for (const Comparison& run : runs) slots = std::min(slots, run.run.points.size());
-  report::LineChart::Series series{name, {}, /*steps=*/true};
+  charts::LineChart::Series series{name, {}, /*steps=*/true};
   for (size_t slot = 0; slot < slots; ++slot) {
     std::vector<double> latencies, seconds;
     for (const Comparison& run : runs) {
@@ -274,7 +274,7 @@ void Run(const ReplayOptions& options) {
       continue;
     }
     PrintHead(options);
-    report::LineChart chart;
+    charts::LineChart chart;
     chart.title = network.name + ": median of " + std::to_string(options.seeds) + " replays";
     chart.x_label = "seconds of tuning";
     chart.y_label = "latency, ms";

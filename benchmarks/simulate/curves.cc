@@ -16,7 +16,7 @@
 #include <set>
 
 #include "bayloom/base/result.h"
-#include "bayloom/report/line_chart.h"
+#include "benchmarks/charts/line_chart.h"
 #include "benchmarks/run_tool.h"
 
 namespace bayloom {
@@ -64,13 +64,13 @@ double BestAfter(const json& run, int trials) {
   return best;
 }
 
-report::LineChart::Series MedianCurve(const Entry& entry) {
+charts::LineChart::Series MedianCurve(const Entry& entry) {
   std::set<int> trials;
   for (const json& run : entry.runs) {
     for (const json& point : run.at("improvements")) trials.insert(point.at(0).get<int>());
   }
   trials.insert(entry.max_trials);
-  report::LineChart::Series series{.name = entry.optimizer, .points = {}, .steps = true};
+  charts::LineChart::Series series{.name = entry.optimizer, .points = {}, .steps = true};
   for (int t : trials) {
     std::vector<double> bests;
     for (const json& run : entry.runs) bests.push_back(BestAfter(run, t));
@@ -104,7 +104,7 @@ void PrintTable(const std::vector<const Entry*>& entries) {
 
 void Draw(const std::vector<const Entry*>& entries, const std::string& folder) {
   const std::string& space = entries.front()->space;
-  report::LineChart chart;
+  charts::LineChart chart;
   chart.title = space + ": best value so far, median";
   chart.x_label = "evaluations";
   chart.y_label = "times the optimum";

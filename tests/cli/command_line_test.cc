@@ -68,7 +68,6 @@ TEST(CommandLine, AnswersBadInputInOneLineWithCodeTwo) {
            {"show", "/nonexistent/tuning.db"},
            {"show", "/nonexistent/tuning.db", "--trace"},
            {"show", "--op", "matmul:8,8,8", "--threads", "-1"},
-           {"show", "--op", "matmul:8,8,8", "--chart", "chart.svg"},
            {"run"},
            {"run", "/nonexistent/model.onnx"},
            {"bench", "/nonexistent/model.onnx"},
@@ -166,11 +165,7 @@ TEST(CommandLine, TunesAnOperatorResumesAndShowsWhatItFound) {
   EXPECT_THAT(task.out, HasSubstr("Best of 6 trials"));
   EXPECT_THAT(task.out, HasSubstr("sample_perfect_tile"));
   EXPECT_EQ(RunBayloom({"show", database, "--task", "7"}).exit_code, 2);
-  const std::string chart = folder / "chart.svg";
-  EXPECT_EQ(RunBayloom({"show", database, "--chart", chart}).exit_code, 0);
-  EXPECT_GT(std::filesystem::file_size(chart), 0u);
-  EXPECT_EQ(RunBayloom({"show", database, "--chart", chart, "--run", "7"}).exit_code, 2);
-  EXPECT_EQ(RunBayloom({"show", database, "--chart", folder / "no/chart.svg"}).exit_code, 2);
+  EXPECT_EQ(RunBayloom({"show", database, "--run", "7"}).exit_code, 2);
 
   EXPECT_EQ(RunBayloom({"records", "export", database, "--out", folder / "records"}).exit_code, 0);
   const Answer imported = RunBayloom({"records", "import", folder / "copy.db", folder / "records"});

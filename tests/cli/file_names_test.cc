@@ -73,7 +73,7 @@ TEST_F(FileNames, OfModels) {
   SucceedInJson({"show", database});
   SucceedInJson({"show", database, "--run", "1"});
   Succeed({"report", database});
-  Succeed({"report", database, "--out", File(".report")});
+  Succeed({"report", database, "--html", File(".html")});
   Succeed({"bench", model, "--db", database, "--time", "10ms"});
   SucceedInJson({"bench", model, "--db", database, "--time", "10ms"});
   SucceedInJson({"run", model, "--db", database});
@@ -89,7 +89,7 @@ TEST_F(FileNames, OfScenarios) {
                              "minimize: v\nevaluator: {shell: 'test -d {here} && echo {x}'}\n";
   Succeed({"search", scenario, "--db", database, "--trials", "3"});
   SucceedInJson({"search", scenario, "--db", database, "--resume", "--out", File(".json"), "--csv",
-                 File(".csv"), "--chart", File(".svg")});
+                 File(".csv")});
   Succeed({"show", database, "--run", "1"});
   Succeed({"report", database});
   Succeed(

@@ -146,8 +146,7 @@ TEST(HostileDatabase, IsAnsweredOrRefusedInOneLine) {
     ExpectAnswered({"show", path, "--json"});
     ExpectAnswered({"show", path, "--run", "1", "--history"});
     ExpectAnswered({"show", path, "--task", "1", "--history"});
-    ExpectAnswered({"show", path, "--chart", folder / "chart.svg"});
-    ExpectAnswered({"report", path, "--out", folder / "charts"});
+    ExpectAnswered({"report", path});
     ExpectAnswered({"report", path, "--json"});
     ExpectAnswered({"report", path, "--html", folder / "page.html"});
     ExpectAnswered({"records", "clean", path, "--remove"});

@@ -55,9 +55,9 @@ TEST_F(SearchCommand, FindsExportsAndResumes) {
   EXPECT_THAT(first.out, HasSubstr("8 trials"));
   EXPECT_THAT(first.out, HasSubstr("height = "));
 
-  const Answer second = RunBayloom({"search", scenario, "--db", database, "--resume", "--trials",
-                                    "100", "--jobs", "2", "--json", "--out", File("best.json"),
-                                    "--csv", File("trials.csv"), "--chart", File("chart.svg")});
+  const Answer second =
+      RunBayloom({"search", scenario, "--db", database, "--resume", "--trials", "100", "--jobs",
+                  "2", "--json", "--out", File("best.json"), "--csv", File("trials.csv")});
   ASSERT_EQ(second.exit_code, 0) << second.error;
   EXPECT_THAT(second.error, HasSubstr("Resuming"));
   const auto summary = nlohmann::json::parse(second.out);
@@ -70,7 +70,6 @@ TEST_F(SearchCommand, FindsExportsAndResumes) {
   EXPECT_THAT(csv, HasSubstr("trial,x,word,height,verdict,reason,elapsed\r\n"));
   EXPECT_THAT(csv, HasSubstr("\"two, three\""));
   EXPECT_THAT(csv, HasSubstr("exit code 7: no four"));
-  EXPECT_THAT(Read("chart.svg"), HasSubstr("<svg"));
 }
 
 TEST_F(SearchCommand, EvaluatesTheBestAgainAndSaysWhatToTypeNext) {
@@ -118,8 +117,6 @@ TEST_F(SearchCommand, IsShownAndExported) {
   EXPECT_EQ(parsed["best"]["configuration"]["x"], 1);
   EXPECT_EQ(parsed["failures"]["crash"], 2);
   EXPECT_EQ(parsed["history"].back()["cost"], 2.0);
-  ASSERT_EQ(RunBayloom({"show", database, "--run", "1", "--chart", File("c.svg")}).exit_code, 0);
-  EXPECT_THAT(Read("c.svg"), HasSubstr("<svg"));
 
   const Answer csv = RunBayloom({"records", "export", database, "--run", "1"});
   EXPECT_THAT(csv.out, HasSubstr("trial,x,order,cost,verdict,reason,elapsed\r\n"));

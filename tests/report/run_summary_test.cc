@@ -15,8 +15,6 @@
 namespace bayloom::report {
 namespace {
 
-using Points = std::vector<std::pair<double, double>>;
-
 /// A run that looks for large values, with one failure.
 class RunSummaryTest : public testing::Test {
  protected:
@@ -64,19 +62,6 @@ TEST_F(RunSummaryTest, TilesOfFusedLayersHaveNoBest) {
   EXPECT_FALSE(ToJson(summary_).contains("tiles"));
 }
 
-TEST_F(RunSummaryTest, ChartRunsToTheLastTrial) {
-  const LineChart chart = ProgressChart(summary_);
-  ASSERT_EQ(chart.series.size(), 1u);
-  EXPECT_EQ(chart.series[0].points, (Points{{1, 2}, {4, 5}, {5, 5}}));
-  EXPECT_EQ(chart.y_label, "greatest speed so far");
-}
-
-TEST_F(RunSummaryTest, ChartRunsOverTimeAsWell) {
-  const LineChart chart = ProgressChart(summary_, /*over_time=*/true);
-  EXPECT_EQ(chart.series.at(0).points, (Points{{1, 2}, {4, 5}, {5, 5}}));
-  EXPECT_EQ(chart.x_label, "seconds");
-}
-
 TEST_F(RunSummaryTest, JsonHasTheBestCandidate) {
   const nlohmann::json json = ToJson(summary_);
   EXPECT_EQ(json["kind"], "search");
@@ -89,7 +74,6 @@ TEST_F(RunSummaryTest, OfARunWithoutTrialsThereIsNothingToShow) {
   const RunSummary summary = SummaryOf(store_, store_.BeginRun(record::SampleSearch("none")).id);
   EXPECT_TRUE(ToJson(summary)["best"].is_null());
   EXPECT_TRUE(ImprovementTable(summary).empty());
-  EXPECT_TRUE(ProgressChart(summary).series.at(0).points.empty());
   EXPECT_THROW(SummaryOf(store_, 7), InputError);
 }
 

@@ -63,8 +63,6 @@ TEST_F(SessionReportTest, TellsWhatTheSchedulerChoseAndWhatItBrought) {
   EXPECT_TRUE(std::isnan(report_.turns[0].gain));
   EXPECT_DOUBLE_EQ(report_.turns[1].gain, 3 * 0.006);
   EXPECT_EQ(report_.turns[2].gain, 0);
-  const auto points = AllocationChart(report_).series.at(0).points;
-  EXPECT_EQ(points.back(), (std::pair<double, double>(5, 5)));
 }
 
 TEST_F(SessionReportTest, SharesTheTimeOut) {
@@ -75,13 +73,6 @@ TEST_F(SessionReportTest, SharesTheTimeOut) {
   EXPECT_EQ(json["slots"].size(), 3u);
   EXPECT_NE(PhaseTable(report_).Text().find("75.0 %"), std::string::npos);
   EXPECT_NE(ModelTable(report_).Text().find("0.750"), std::string::npos);
-}
-
-TEST_F(SessionReportTest, ChartsShowOnlyWhatIsFinite) {
-  const LineChart chart = LatencyChart({&report_, 1}, /*over_time=*/true);
-  ASSERT_EQ(chart.series.size(), 1u);
-  EXPECT_EQ(chart.series[0].points.front().first, 10.5);
-  EXPECT_DOUBLE_EQ(chart.series[0].points.back().second, 6);
 }
 
 TEST_F(SessionReportTest, UnknownRunsAreRefused) { EXPECT_THROW(ReportOf(store_, 7), InputError); }

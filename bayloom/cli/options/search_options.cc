@@ -132,9 +132,6 @@ void AddSearchOptions(SearchArguments& arguments, CLI::App& search) {
   search.add_option("--out,-o", arguments.out, "Write the best configuration as JSON")
       ->option_text("FILE");
   search.add_option("--csv", arguments.csv, "Write all trials as CSV")->option_text("FILE");
-  Advanced(
-      search.add_option("--chart", arguments.chart, "Draw the best value over the trials as SVG")
-          ->option_text("FILE"));
   search.add_flag("--json", arguments.json, "Print JSON");
   search.footer(Footer());
 }

@@ -27,7 +27,6 @@ struct SearchArguments {
   TransferOption transfer;
   std::string out;
   std::string csv;
-  std::string chart;
   bool json = false;
 };
 

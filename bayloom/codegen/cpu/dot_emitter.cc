@@ -26,8 +26,8 @@ llvm::Value* LoadPacked(NestContext& nest, const plan::DotPlan& dot,
 }
 
 /// Packs elements of which each is loaded or padding by itself.
-PackedFactor EmitApart(NestContext& nest, const plan::DotPlan& dot,
-                       const tensor::DotFactor& factor, const plan::BlockAccesses& accesses) {
+PackedFactor EmitApart(NestContext& nest, const plan::DotPlan& dot, const tensor::DotFactor& factor,
+                       const plan::BlockAccesses& accesses) {
   std::vector<llvm::Value*> elements;
   int lanes = 1;
   nest.loops.Repeat(dot.digit, dot.depth, [&] {
@@ -89,8 +89,7 @@ PackedFactor EmitFactor(NestContext& nest, const plan::DotPlan& dot,
   if (plan::IsTakenApart(nest.program, dot, factor)) return EmitApart(nest, dot, factor, accesses);
   IrBuilder& b = nest.builder;
   const plan::PlacedAccess& access = accesses.loads.at(factor.load.get());
-  llvm::Value* condition =
-      factor.condition.defined() ? values.Emit(factor.condition) : b.getTrue();
+  llvm::Value* condition = factor.condition.defined() ? values.Emit(factor.condition) : b.getTrue();
   const auto* known = llvm::dyn_cast<llvm::Constant>(condition);
   if (known && known->isAllOnesValue()) {
     return {LoadPacked(nest, dot, access, nullptr), factor.dtype()};
@@ -100,8 +99,8 @@ PackedFactor EmitFactor(NestContext& nest, const plan::DotPlan& dot,
   if (known && known->isNullValue()) return {padding, factor.dtype()};
   llvm::Value* packed = LoadPacked(nest, dot, access, condition);
   const int lanes = std::max(LanesOf(condition), LanesOf(packed));
-  packed = b.CreateSelect(Splat(b, condition, lanes), Splat(b, packed, lanes),
-                          Splat(b, padding, lanes));
+  packed =
+      b.CreateSelect(Splat(b, condition, lanes), Splat(b, packed, lanes), Splat(b, padding, lanes));
   return {packed, factor.dtype()};
 }
 

@@ -49,8 +49,7 @@ void NestContext::Iterate(tensor::LoopId loop, bool unroll, const Body& body) {
     return IterateDigits(program.loops[loop].digits, 0, unroll, body);
   }
   IterateDigits(vector->second.outer, 0, unroll, [&] {
-    IterateChunks(vector->second,
-                  unroll ? std::numeric_limits<int64_t>::max() : plan::kMaxChunks,
+    IterateChunks(vector->second, unroll ? std::numeric_limits<int64_t>::max() : plan::kMaxChunks,
                   [&](const plan::Chunk& chunk) { loops.RunChunk(vector->second, chunk, body); });
   });
 }
@@ -87,8 +86,7 @@ void NestContext::IterateChunks(const plan::VectorLoop& vector, int64_t max_unro
       plan::ChunksOf(vector.lane_count / cut, vector.width, vector.masks);
   if (vector.lanes.size() == 1 && static_cast<int64_t>(chunks.size()) > max_unrolled) {
     const int64_t whole = vector.lane_count / vector.width;
-    loops.RunLoop(innermost, whole, vector.width,
-                  [&] { body({0, vector.width, vector.width}); });
+    loops.RunLoop(innermost, whole, vector.width, [&] { body({0, vector.width, vector.width}); });
     chunks.erase(chunks.begin(), chunks.begin() + whole);
   }
   for (const plan::Chunk& chunk : chunks) body(chunk);

@@ -66,9 +66,8 @@ void RegisterSums::IterateBlocks(bool unroll, const Body& body) {
   const std::vector<tensor::DigitId>& digits = nest_.program.loops[blocks_->loop].digits;
   const auto cut = std::ranges::find(digits, blocks_->digit);
   const std::vector<tensor::DigitId> slower(digits.begin(), cut), faster(cut + 1, digits.end());
-  nest_.IterateDigits(slower, 0, unroll, [&] {
-    RunBlocks([&] { nest_.IterateDigits(faster, 0, unroll, body); });
-  });
+  nest_.IterateDigits(slower, 0, unroll,
+                      [&] { RunBlocks([&] { nest_.IterateDigits(faster, 0, unroll, body); }); });
 }
 
 void RegisterSums::RunBlocks(const Body& body) {
@@ -85,8 +84,7 @@ void RegisterSums::RunBlocks(const Body& body) {
   nest_.loops.EmitLoop(i64(0), i64((extent + steps - 1) / steps), [&](llvm::PHINode* number) {
     llvm::Value* begin = b.CreateMul(number, i64(steps), "", true, true);
     llvm::Value* end = b.CreateAdd(begin, i64(steps), "", true, true);
-    if (extent % steps != 0)
-      end = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, end, i64(extent));
+    if (extent % steps != 0) end = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, end, i64(extent));
     const DigitValue before = nest_.digits[digit];
     nest_.loops.EmitLoop(begin, end, [&](llvm::PHINode* running) {
       nest_.addresses.Define({running}, running, nest_.loops.depth());

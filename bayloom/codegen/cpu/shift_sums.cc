@@ -7,8 +7,7 @@
 
 namespace bayloom::codegen {
 
-ShiftSums::ShiftSums(NestContext& nest, const plan::AccumulatorTile& tile,
-                     const plan::DotPlan& dot)
+ShiftSums::ShiftSums(NestContext& nest, const plan::AccumulatorTile& tile, const plan::DotPlan& dot)
     : nest_(nest),
       tile_(tile),
       dtype_(nest.program.buffers[nest.program.blocks[tile.block].output].dtype),
@@ -39,9 +38,7 @@ bool ShiftSums::IsFirst() const {
   });
 }
 
-llvm::AllocaInst* ShiftSums::ToAddHere() const {
-  return IsFirst() ? sums_.at(KeyHere()) : nullptr;
-}
+llvm::AllocaInst* ShiftSums::ToAddHere() const { return IsFirst() ? sums_.at(KeyHere()) : nullptr; }
 
 llvm::Value* ShiftSums::TakenAwayFrom(llvm::Value* value) const {
   if (sums_.empty() || nest_.state.chunk.width == 1) return value;

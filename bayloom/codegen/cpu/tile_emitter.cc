@@ -58,7 +58,8 @@ TileEmitter::TileEmitter(NestContext& nest, const plan::AccumulatorTile& tile, T
   if (!in_tiles) blocks_ = plan::PlanSumBlocks(nest.program, plan, tile);
   const bool is_long = plan::SumsFloats(nest.program, tile) &&
                        plan::ChainLength(nest.program, tile) >= kMinChainOfItsOwn;
-  const bool is_apart = is_long || in_tiles || in_pairs || blocks_ || plan.folds.contains(tile.block);
+  const bool is_apart =
+      is_long || in_tiles || in_pairs || blocks_ || plan.folds.contains(tile.block);
   adds_old_ = !tile.starts_neutral && is_apart;
 }
 

@@ -62,11 +62,11 @@ void TileRegisterSums::Begin(int64_t offset, llvm::Value* /*start*/) {
   if (FirstRowOf(offset) != offset) return;
   IrBuilder& b = nest_.builder;
   llvm::AllocaInst* slot = registers_[offset] = nest_.NewSlot(RegisterVector(b));
-  StoreRegister(b,
-                b.CreateIntrinsic(
-                    llvm::Intrinsic::x86_tilezero_internal, {},
-                    {Count(b, product_.fill.rows), Count(b, 4 * nest_.state.chunk.active)}),
-                slot);
+  StoreRegister(
+      b,
+      b.CreateIntrinsic(llvm::Intrinsic::x86_tilezero_internal, {},
+                        {Count(b, product_.fill.rows), Count(b, 4 * nest_.state.chunk.active)}),
+      slot);
 }
 
 /// Adds the products of all rows when the code is at the first one.

@@ -49,8 +49,8 @@ class Noting final : public RefusalPolicy {
  private:
   void Note(const onnx::NodeProto& node, const OpsetVersions& opsets, const std::string& reason,
             const std::vector<std::string>& inputs) {
-    notes_.refusals.push_back({Printable(NodeName(node)), QualifiedName(node),
-                               VersionOf(node, opsets), reason, inputs});
+    notes_.refusals.push_back(
+        {Printable(NodeName(node)), QualifiedName(node), VersionOf(node, opsets), reason, inputs});
   }
 
   /// Operators of inner graphs and functions that are not reached are looked up, no more.
@@ -76,8 +76,9 @@ class LeavingOut final : public Throwing {
     if (refused.depth > 0) Throwing::RefuseNode(refused, scope, state);
     const bool is_unknown = refused.cause == RefusedNode::Cause::kUnknownValue;
     Add(refused.node, refused.opsets,
-        is_unknown ? "depends on values of nodes that are left out whose types or shapes are not known"
-                   : refused.reason);
+        is_unknown
+            ? "depends on values of nodes that are left out whose types or shapes are not known"
+            : refused.reason);
     partial_.DefineOutputs(refused.node, refused.opsets, state.builder, scope);
   }
   void Accept(const onnx::NodeProto& node, const OpsetVersions& opsets, int depth) override {

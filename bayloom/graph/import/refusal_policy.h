@@ -28,10 +28,10 @@ class NodeError : public InputError {
 /// A node that cannot be imported.
 struct RefusedNode {
   enum class Cause : uint8_t {
-    kNode,           ///< what the node asks for
-    kInnerNode,      ///< the same of a node inside of it; the reason names that
-    kRunTimeValue,   ///< a value that is known at run time only, where it has to be known before
-    kUnknownValue,   ///< a value of a node that was refused
+    kNode,          ///< what the node asks for
+    kInnerNode,     ///< the same of a node inside of it; the reason names that
+    kRunTimeValue,  ///< a value that is known at run time only, where it has to be known before
+    kUnknownValue,  ///< a value of a node that was refused
   };
   const onnx::NodeProto& node;
   const OpsetVersions& opsets;
@@ -52,8 +52,8 @@ struct ImportState {
   int64_t& nodes_left;  ///< that may be imported or looked at
 };
 
-/// What becomes of a model that has parts which cannot be imported. What is no fault of the model (no
-/// memory, an internal error) never comes here.
+/// What becomes of a model that has parts which cannot be imported. What is no fault of the model
+/// (no memory, an internal error) never comes here.
 class RefusalPolicy {
  public:
   virtual ~RefusalPolicy() = default;

@@ -6,11 +6,11 @@
 #include <string>
 #include <string_view>
 
-namespace bayloom::report {
+namespace bayloom::charts {
 
 /// Text for elements and attributes of XML, of any content: in one line (base::InOneLine, which
 /// leaves no character that XML 1.0 forbids), not too long for a chart, with XML's own characters
 /// as entities.
 std::string SvgText(std::string_view text);
 
-}  // namespace bayloom::report
+}  // namespace bayloom::charts

@@ -5,7 +5,7 @@
 
 #include <array>
 
-namespace bayloom::report {
+namespace bayloom::charts {
 
 /// Okabe and Ito's colours, which colour-blind readers tell apart, too.
 inline constexpr std::array<const char*, 7> kColours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
@@ -15,4 +15,4 @@ inline constexpr std::array<const char*, 7> kColours = {"#0072b2", "#d55e00", "#
 inline constexpr int kLeftMargin = 72, kTopMargin = 40, kBottomMargin = 52, kRightMargin = 16;
 inline constexpr int kLegendLine = 18;
 
-}  // namespace bayloom::report
+}  // namespace bayloom::charts

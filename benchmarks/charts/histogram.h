@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace bayloom::report {
+namespace bayloom::charts {
 
 /// Shares of values by interval, of several samples side by side, written as one self-contained
 /// SVG. Values lie in [low, high]; those outside count to the first or last interval, NaN to
@@ -30,4 +30,4 @@ struct Histogram {
   std::string ToSvg() const;
 };
 
-}  // namespace bayloom::report
+}  // namespace bayloom::charts

@@ -9,11 +9,11 @@
 #include <fstream>
 
 #include "bayloom/base/random.h"
-#include "bayloom/report/histogram.h"
-#include "bayloom/report/line_chart.h"
+#include "benchmarks/charts/histogram.h"
+#include "benchmarks/charts/line_chart.h"
 #include "tests/temporary_folder.h"
 
-namespace bayloom::report {
+namespace bayloom::charts {
 namespace {
 
 std::string HostileText(base::RandomStream& random) {
@@ -70,4 +70,4 @@ TEST(Svg, IsWellFormedWhateverNamesAndValuesAre) {
 }
 
 }  // namespace
-}  // namespace bayloom::report
+}  // namespace bayloom::charts

@@ -1,17 +1,17 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/report/line_chart.h"
+#include "benchmarks/charts/line_chart.h"
 
 #include <fmt/format.h>
 
 #include <array>
 
-#include "bayloom/report/axis.h"
-#include "bayloom/report/svg_layout.h"
-#include "bayloom/report/svg_text.h"
+#include "benchmarks/charts/axis.h"
+#include "benchmarks/charts/svg_layout.h"
+#include "benchmarks/charts/svg_text.h"
 
-namespace bayloom::report {
+namespace bayloom::charts {
 namespace {
 
 /// Told apart where the colours repeat.
@@ -140,4 +140,4 @@ class SvgChart {
 
 std::string LineChart::ToSvg() const { return SvgChart(*this).Write(); }
 
-}  // namespace bayloom::report
+}  // namespace bayloom::charts

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/report/svg_text.h"
+#include "benchmarks/charts/svg_text.h"
 
 #include "bayloom/base/one_line.h"
 
-namespace bayloom::report {
+namespace bayloom::charts {
 
 std::string SvgText(std::string_view text) {
   constexpr size_t kMaxBytes = 160;
@@ -34,4 +34,4 @@ std::string SvgText(std::string_view text) {
   return out;
 }
 
-}  // namespace bayloom::report
+}  // namespace bayloom::charts

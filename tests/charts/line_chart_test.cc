@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/report/line_chart.h"
+#include "benchmarks/charts/line_chart.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 
 #include "tests/count_of.h"
 
-namespace bayloom::report {
+namespace bayloom::charts {
 namespace {
 
 /// The d attribute of the path with this title.
@@ -64,4 +64,4 @@ TEST(LineChart, NamesAreEscapedAndLongLegendsAreCut) {
 }
 
 }  // namespace
-}  // namespace bayloom::report
+}  // namespace bayloom::charts

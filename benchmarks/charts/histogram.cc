@@ -1,18 +1,18 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/report/histogram.h"
+#include "benchmarks/charts/histogram.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "bayloom/report/line_chart.h"
-#include "bayloom/report/svg_layout.h"
-#include "bayloom/report/svg_text.h"
+#include "benchmarks/charts/line_chart.h"
+#include "benchmarks/charts/svg_layout.h"
+#include "benchmarks/charts/svg_text.h"
 
-namespace bayloom::report {
+namespace bayloom::charts {
 
 std::vector<double> Histogram::Shares(const Series& one) const {
   std::vector<double> shares(bins, 0);
@@ -73,4 +73,4 @@ std::string Histogram::ToSvg() const {
   return out + "</svg>\n";
 }
 
-}  // namespace bayloom::report
+}  // namespace bayloom::charts

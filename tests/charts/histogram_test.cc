@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/report/histogram.h"
+#include "benchmarks/charts/histogram.h"
 
 #include <gtest/gtest.h>
 
 #include "tests/count_of.h"
 
-namespace bayloom::report {
+namespace bayloom::charts {
 namespace {
 
 TEST(Histogram, SharesCountEveryValueOnce) {
@@ -30,4 +30,4 @@ TEST(Histogram, DrawsABarPerSeriesAndInterval) {
 }
 
 }  // namespace
-}  // namespace bayloom::report
+}  // namespace bayloom::charts

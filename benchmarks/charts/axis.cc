@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/report/axis.h"
+#include "benchmarks/charts/axis.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "bayloom/report/line_chart.h"
+#include "benchmarks/charts/line_chart.h"
 
-namespace bayloom::report {
+namespace bayloom::charts {
 namespace {
 
 constexpr double kMaxValue = std::numeric_limits<double>::max();
@@ -130,4 +130,4 @@ std::vector<std::string> TickLabels(const std::vector<double>& ticks) {
   return labels;
 }
 
-}  // namespace bayloom::report
+}  // namespace bayloom::charts

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/report/axis.h"
+#include "benchmarks/charts/axis.h"
 
 #include <gtest/gtest.h>
 
@@ -10,9 +10,9 @@
 #include <set>
 
 #include "bayloom/base/random.h"
-#include "bayloom/report/line_chart.h"
+#include "benchmarks/charts/line_chart.h"
 
-namespace bayloom::report {
+namespace bayloom::charts {
 namespace {
 
 constexpr double kMaxMagnitude = std::numeric_limits<double>::max();
@@ -112,4 +112,4 @@ TEST(Axis, HasAPlaceForEveryValueItShows) {
 }
 
 }  // namespace
-}  // namespace bayloom::report
+}  // namespace bayloom::charts

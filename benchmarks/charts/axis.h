@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace bayloom::report {
+namespace bayloom::charts {
 
 /// One dimension of a plot: values to pixels. Any finite values will do: of any size, equal, or
 /// apart in their last bits only.
@@ -38,4 +38,4 @@ class Axis {
 /// The numbers with as many digits as tell them apart, six at least.
 std::vector<std::string> TickLabels(const std::vector<double>& ticks);
 
-}  // namespace bayloom::report
+}  // namespace bayloom::charts

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace bayloom::report {
+namespace bayloom::charts {
 
 /// A chart of curves over common axes, written as one self-contained SVG.
 struct LineChart {
@@ -37,4 +37,4 @@ struct LineChart {
 /// and at least 2 unless low = high. None where the bounds are not finite or not in order.
 std::vector<double> AxisTicks(double low, double high, bool logarithmic, int most);
 
-}  // namespace bayloom::report
+}  // namespace bayloom::charts
