@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <functional>
 #include <optional>
 #include <span>
 
 namespace bayloom::feature {
 namespace {
 
-constexpr int64_t kWarpThreads = 32;
 constexpr int64_t kSectorBytes = 32;
 constexpr int64_t kCacheLine = 128;
 constexpr int64_t kBanks = 32;
@@ -36,14 +36,14 @@ int64_t OffsetAt(const tensor::Program& program, const tensor::Affine& offset, t
 std::vector<int64_t> LaneOffsets(const tensor::Program& program, const GpuBlockNest& nest,
                                  const tensor::Affine& offset) {
   std::vector<int64_t> offsets;
-  const int64_t lanes = std::min(kWarpThreads, nest.active_threads);
+  const int64_t lanes = std::min(target::kWarpThreads, nest.active_threads);
   for (int64_t lane = 0; lane < lanes; ++lane) {
     int64_t at = 0, thread = lane;
     if (nest.dealt >= 0) {
       at = OffsetAt(program, offset, nest.dealt, lane);
     } else {
       if (nest.reduced >= 0) {
-        const int64_t group = ReducingThreads(program, nest.reduced);
+        const int64_t group = plan::ReducingThreads(program, nest.reduced);
         at = OffsetAt(program, offset, nest.reduced, lane % group);
         thread = lane / group;
       }
@@ -59,10 +59,9 @@ std::vector<int64_t> LaneOffsets(const tensor::Program& program, const GpuBlockN
 }
 
 /// Elements that straight code loads together: a run along memory whose pieces are aligned.
-int WidthOf(const tensor::Program& program, const GpuProgramShape& shape, const GpuBlockNest& nest,
-            const tensor::Affine& offset, int element_bytes) {
-  for (const tensor::LoopId loop : nest.serial) {
-    if (!shape.unrolled.contains(loop)) continue;
+int WidthOf(const tensor::Program& program, const GpuBlockNest& nest, const tensor::Affine& offset,
+            int element_bytes) {
+  for (const tensor::LoopId loop : nest.straight) {
     for (const tensor::DigitId run : program.loops[loop].digits) {
       if (offset.CoefficientOf(run) != 1) continue;
       int64_t width = kAccessBytes / element_bytes;
@@ -84,12 +83,14 @@ int WidthOf(const tensor::Program& program, const GpuProgramShape& shape, const 
 std::vector<int64_t> Touched(std::span<const int64_t> offsets, int element_bytes, int width,
                              int64_t granule) {
   std::vector<int64_t> touched;
+  const int64_t step = std::max<int64_t>(1, element_bytes / granule);
   for (const int64_t offset : offsets) {
-    const int64_t begin = offset * element_bytes;
-    for (int64_t at = begin; at < begin + width * element_bytes; at += element_bytes) {
-      touched.push_back(at / granule);
+    const int64_t last = (offset + width - 1) * element_bytes / granule;
+    for (int64_t at = offset * element_bytes / granule; at <= last; at += step) {
+      if (touched.empty() || touched.back() != at) touched.push_back(at);
     }
   }
+  if (std::ranges::is_sorted(touched, std::less_equal<>())) return touched;
   std::ranges::sort(touched);
   touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
   return touched;
@@ -117,29 +118,31 @@ double SharedClocks(std::span<const int64_t> offsets, int element_bytes, int wid
 
 }  // namespace
 
-WarpAccess WarpAccessOf(const tensor::Program& program, const GpuProgramShape& shape,
+WarpAccess WarpAccessOf(const tensor::Program& program, const plan::GpuPlan& plan,
                         const GpuBlockNest& nest, const tensor::Access& access) {
-  const auto allocation = shape.allocations.find(access.buffer);
-  const bool shrunk =
-      allocation != shape.allocations.end() && program.buffers[access.buffer].layout.empty();
+  const std::optional<tensor::Allocation>& allocation =
+      plan.memory.buffers[access.buffer].allocation;
   const std::optional<tensor::Affine> offset =
-      tensor::LinearOffset(program, access, shrunk ? &allocation->second : nullptr);
+      tensor::LinearOffset(program, access, allocation ? &*allocation : nullptr);
   const int bytes = tensor::ByteSize(program.buffers[access.buffer].dtype);
   WarpAccess warp;
   if (!offset) {
     warp.sectors = warp.lines = warp.shared_clocks =
-        static_cast<double>(std::min(kWarpThreads, nest.active_threads));
+        static_cast<double>(std::min(target::kWarpThreads, nest.active_threads));
     warp.wanted_bytes = warp.sectors * bytes;
     return warp;
   }
-  warp.width = WidthOf(program, shape, nest, *offset, bytes);
+  warp.width = WidthOf(program, nest, *offset, bytes);
   std::vector<int64_t> offsets = LaneOffsets(program, nest, *offset);
   const int64_t least = *std::ranges::min_element(offsets);
   for (int64_t& at : offsets) at -= least;
+  if (plan.places[access.buffer].memory == plan::GpuMemory::kShared) {
+    warp.shared_clocks = SharedClocks(offsets, bytes, warp.width);
+    return warp;
+  }
   warp.sectors = Granules(offsets, bytes, warp.width, kSectorBytes);
   warp.lines = Granules(offsets, bytes, warp.width, kCacheLine);
   warp.wanted_bytes = Granules(offsets, bytes, warp.width, bytes) * bytes;
-  warp.shared_clocks = SharedClocks(offsets, bytes, warp.width);
   return warp;
 }
 

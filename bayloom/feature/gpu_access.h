@@ -5,23 +5,26 @@
 
 #include <vector>
 
-#include "bayloom/feature/gpu_kernel.h"
+#include "bayloom/feature/gpu_nest.h"
 
 namespace bayloom::feature {
 
 /// What one instruction of a warp moves, as the first warp of a block of threads executes it.
 struct WarpAccess {
-  int width = 1;            ///< elements of a thread, side by side
-  double sectors = 1;       ///< of 32 bytes, that it touches in global memory
+  int width = 1;  ///< elements of a thread, side by side
+
+  // Of global memory.
+  double sectors = 1;       ///< of 32 bytes, that it touches
   double lines = 1;         ///< of 128 bytes
   double wanted_bytes = 4;  ///< different bytes among them that threads asked for
+
   /// Clocks in which shared memory answers: one for each 128 bytes, more where threads want
   /// different words of one bank.
   double shared_clocks = 1;
 };
 
 /// An access of a nest. Indices that are not affine are taken for elements far from each other.
-WarpAccess WarpAccessOf(const tensor::Program& program, const GpuProgramShape& shape,
+WarpAccess WarpAccessOf(const tensor::Program& program, const plan::GpuPlan& plan,
                         const GpuBlockNest& nest, const tensor::Access& access);
 
 /// Whether an access moves with the loop.

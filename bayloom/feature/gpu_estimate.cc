@@ -5,18 +5,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <set>
 
 #include "bayloom/feature/gpu_access.h"
-#include "bayloom/feature/gpu_kernel.h"
+#include "bayloom/feature/gpu_nest.h"
 #include "bayloom/feature/op_counts.h"
 #include "bayloom/feature/warp_work.h"
 
 namespace bayloom::feature {
 namespace {
 
-constexpr double kThreadsOfWarp = 32;
+using plan::GpuMemory;
+
+constexpr auto kThreadsOfWarp = static_cast<double>(target::kWarpThreads);
 constexpr double kBytesOfSector = 32;
 constexpr double kRegisterBytes = 4;
 constexpr double kMaxThreadRegisters = 255;
@@ -70,9 +73,13 @@ struct AccessDemand {
 
 class KernelEstimator {
  public:
-  KernelEstimator(const tensor::Program& program, const GpuProgramShape& shape,
-                  const GpuKernel& kernel, const target::GpuMachine& gpu)
-      : program_(program), shape_(shape), kernel_(kernel), gpu_(gpu) {
+  KernelEstimator(const tensor::Program& program, const plan::GpuPlan& plan,
+                  const plan::KernelPlan& kernel, const target::GpuMachine& gpu)
+      : program_(program),
+        plan_(plan),
+        kernel_(kernel),
+        gpu_(gpu),
+        nests_(NestsOf(program, plan, kernel)) {
     FindMeetings();
   }
 
@@ -80,12 +87,12 @@ class KernelEstimator {
     estimate_.blocks = static_cast<double>(kernel_.blocks);
     estimate_.threads = static_cast<double>(kernel_.threads);
     estimate_.shared_bytes = static_cast<double>(kernel_.shared_bytes);
-    for (const GpuBlockNest& nest : kernel_.nests) {
-      products_.push_back(WarpWorkOf(program_, shape_, nest, gpu_));
+    for (const GpuBlockNest& nest : nests_) {
+      products_.push_back(WarpWorkOf(program_, plan_, nest));
     }
     const double spilled = FindOccupancy(known);
-    for (size_t i = 0; i < kernel_.nests.size(); ++i) {
-      AddNest(kernel_.nests[i], products_[i], spilled);
+    for (size_t i = 0; i < nests_.size(); ++i) {
+      AddNest(nests_[i], products_[i], spilled);
     }
     FindMemoryTraffic();
     return PutTogether();
@@ -95,15 +102,18 @@ class KernelEstimator {
   double Extent(tensor::LoopId loop) const { return static_cast<double>(program_.ExtentOf(loop)); }
 
   /// Whether a thread runs from one iteration into the next.
-  bool IsStraight(tensor::LoopId loop) const {
-    return shape_.unrolled.contains(loop) && !meetings_.contains(loop);
+  bool IsStraight(const GpuBlockNest& nest, tensor::LoopId loop) const {
+    return nest.IsStraight(loop) && !meetings_.contains(loop);
+  }
+  bool IsIn(plan::GpuMemory memory, tensor::BufferId buffer) const {
+    return plan_.places[buffer].memory == memory;
   }
 
   /// Loops around the filling of shared memory: threads meet in each iteration, unrolled or not.
   void FindMeetings() {
-    for (const GpuBlockNest& nest : kernel_.nests) {
+    for (const GpuBlockNest& nest : nests_) {
       const tensor::BufferId output = program_.blocks[nest.block].output;
-      if (nest.dealt < 0 || shape_.spaces[output] != GpuSpace::kShared) continue;
+      if (nest.dealt < 0 || !IsIn(GpuMemory::kShared, output)) continue;
       for (const tensor::LoopId loop : nest.loops) {
         if (loop == nest.dealt) break;
         meetings_.insert(loop);
@@ -125,14 +135,14 @@ class KernelEstimator {
   /// Accumulators and such, and the operands of one step of straight code.
   double EstimatedRegisters() const {
     double kept = 0, operands = 0;
-    for (size_t i = 0; i < kernel_.nests.size(); ++i) {
-      const GpuBlockNest& nest = kernel_.nests[i];
+    for (size_t i = 0; i < nests_.size(); ++i) {
+      const GpuBlockNest& nest = nests_[i];
       const tensor::BufferId output = program_.blocks[nest.block].output;
       double loaded = 0, touched = 1;
       for (const tensor::Access& access : nest.accesses) {
         if (access.is_write) touched = Touched(nest, access);
-        if (access.is_write || shape_.spaces[access.buffer] == GpuSpace::kRegisters) continue;
-        if (products_[i] && products_[i]->group != nullptr) continue;  // by no thread
+        if (access.is_write || IsIn(GpuMemory::kThread, access.buffer)) continue;
+        if (products_[i] && products_[i]->by_groups) continue;  // by no thread
         loaded += StraightMoves(nest, products_[i], access) *
                   (products_[i] ? products_[i]->FactorBytes(program_, access) /
                                       (kThreadsOfWarp * kRegisterBytes)
@@ -140,10 +150,10 @@ class KernelEstimator {
       }
       // Matrices are loaded one step ahead.
       operands = std::max(operands, std::min((products_[i] ? 2 : 1) * loaded, kMaxOperands));
-      if (shape_.spaces[output] != GpuSpace::kRegisters) continue;
+      if (!IsIn(GpuMemory::kThread, output)) continue;
       if (program_.WriterOf(output) != nest.block) continue;
       double elements = 1;
-      for (const int64_t extent : shape_.allocations.at(output).shape) {
+      for (const int64_t extent : plan_.memory.buffers[output].allocation->shape) {
         elements *= static_cast<double>(extent);
       }
       kept += std::min(elements, touched) *
@@ -186,7 +196,7 @@ class KernelEstimator {
     double moves = 1;
     for (const tensor::LoopId loop : nest.serial) {
       if (product && product->Covers(loop)) continue;
-      if (IsStraight(loop) && MovesWith(program_, access, loop)) moves *= Extent(loop);
+      if (IsStraight(nest, loop) && MovesWith(program_, access, loop)) moves *= Extent(loop);
     }
     return moves;
   }
@@ -197,7 +207,7 @@ class KernelEstimator {
     ThreadDemand thread;
     for (const tensor::LoopId loop : nest.serial) {
       if (product && product->Covers(loop)) continue;
-      (IsStraight(loop) ? thread.straight : steps) *= Extent(loop);
+      (IsStraight(nest, loop) ? thread.straight : steps) *= Extent(loop);
     }
     const OpCounts counts = CountOps(program_.blocks[nest.block]);
     const double executions = thread.executions = steps * thread.straight;
@@ -217,7 +227,7 @@ class KernelEstimator {
                 : warps * kThreadsOfWarp * executions *
                       std::max(floats / gpu_.multiply_adds, special / gpu_.special_functions);
     for (const tensor::Access& access : nest.accesses) {
-      if (shape_.spaces[access.buffer] == GpuSpace::kRegisters) continue;
+      if (IsIn(GpuMemory::kThread, access.buffer)) continue;
       const bool is_factor = product && !access.is_write;
       const AccessDemand own = is_factor ? AddFactor(nest, *product, access, warps, steps)
                                          : AddAccess(nest, access, warps, steps);
@@ -268,7 +278,7 @@ class KernelEstimator {
                             sums_at_once);
     demand_.path += std::max(thread.instructions, sums ? latency * thread.executions : 0);
     // What threads sum in global memory they wait for each time.
-    const bool in_memory = sums && shape_.spaces[block.output] == GpuSpace::kGlobal;
+    const bool in_memory = sums && plan_.IsGlobal(block.output);
     const double pieces = thread.executions / thread.straight;
     const double fills = pieces / static_cast<double>(nest.dealt_steps);
     const bool runs_ahead = nest.stages > 1;
@@ -286,11 +296,12 @@ class KernelEstimator {
             std::max(nest.dealt >= 0 ? fills : batches, thread.far_registers / kFarRegisters);
       }
     }
-    if (shape_.spaces[block.output] == GpuSpace::kShared) {
+    if (IsIn(GpuMemory::kShared, block.output)) {
       demand_.path += (runs_ahead ? 1 : 2) * kBarrier * fills;
     }
     if (nest.reduced < 0) return;
-    const double rounds = std::log2(static_cast<double>(ReducingThreads(program_, nest.reduced)));
+    const double rounds =
+        std::log2(static_cast<double>(plan::ReducingThreads(program_, nest.reduced)));
     demand_.path += kShuffle * rounds + (rounds > 5 ? 2 * kBarrier : 0);
     demand_.issue += 2 * rounds * static_cast<double>(nest.active_threads) / kThreadsOfWarp /
                      target::kWarpsAClock;
@@ -302,13 +313,13 @@ class KernelEstimator {
     const double loads = steps * StraightMoves(nest, product, factor);
     const double clocks = product.FactorBytes(program_, factor) / target::kSharedBytesAClock;
     demand_.shared += warps * loads * clocks;
-    if (product.group != nullptr) return {};
+    if (product.by_groups) return {};
     return {.instructions = loads, .registers = clocks};
   }
 
   AccessDemand AddAccess(const GpuBlockNest& nest, const tensor::Access& access, double warps,
                          double steps) {
-    const WarpAccess warp = WarpAccessOf(program_, shape_, nest, access);
+    const WarpAccess warp = WarpAccessOf(program_, plan_, nest, access);
     const double repeats = steps * StraightMoves(nest, std::nullopt, access);
     const tensor::Block& block = program_.blocks[nest.block];
     const bool sums = access.is_write && (block.kind == tensor::BlockKind::kReduce ||
@@ -318,7 +329,7 @@ class KernelEstimator {
     demand.registers = std::max(
         1.0, warp.width * tensor::ByteSize(program_.buffers[access.buffer].dtype) / kRegisterBytes);
     const double executions = warps * demand.instructions;
-    if (shape_.spaces[access.buffer] == GpuSpace::kShared) {
+    if (IsIn(GpuMemory::kShared, access.buffer)) {
       demand_.shared += executions * warp.shared_clocks;
       return demand;
     }
@@ -373,7 +384,7 @@ class KernelEstimator {
       double held = 0;
       const std::vector<int64_t> values = Values(nest, level - 1);
       for (const tensor::Access& other : nest.accesses) {
-        if (shape_.spaces[other.buffer] == GpuSpace::kGlobal) {
+        if (plan_.IsGlobal(other.buffer)) {
           held += TouchedBytes(program_, other, values);
         }
       }
@@ -391,7 +402,7 @@ class KernelEstimator {
         std::min(estimate_.blocks, static_cast<double>(estimate_.resident) * gpu_.multiprocessors);
     const double waves = std::ceil(estimate_.blocks / at_once);
     double all = 0, of_wave = 0;
-    for (const GpuBlockNest& nest : kernel_.nests) {
+    for (const GpuBlockNest& nest : nests_) {
       std::vector<int64_t> wave = Values(nest, 0), whole = wave;
       auto iterations = static_cast<int64_t>(at_once);
       if (kernel_.grid >= 0) Limit(kernel_.grid, iterations * kernel_.threads, wave);
@@ -405,7 +416,7 @@ class KernelEstimator {
         }
       }
       for (const tensor::Access& access : nest.accesses) {
-        if (shape_.spaces[access.buffer] != GpuSpace::kGlobal) continue;
+        if (!plan_.IsGlobal(access.buffer)) continue;
         all += TouchedBytes(program_, access, whole);
         of_wave += TouchedBytes(program_, access, wave);
       }
@@ -447,9 +458,10 @@ class KernelEstimator {
   }
 
   const tensor::Program& program_;
-  const GpuProgramShape& shape_;
-  const GpuKernel& kernel_;
+  const plan::GpuPlan& plan_;
+  const plan::KernelPlan& kernel_;
   const target::GpuMachine& gpu_;
+  std::vector<GpuBlockNest> nests_;
   std::set<tensor::LoopId> meetings_;
   std::vector<std::optional<WarpWork>> products_;  ///< of each nest
   GpuKernelEstimate estimate_;
@@ -461,10 +473,13 @@ class KernelEstimator {
 std::vector<GpuKernelEstimate> EstimateGpuKernels(const tensor::Program& program,
                                                   const target::GpuMachine& gpu,
                                                   std::span<const KernelRegisters> known) {
-  const GpuProgramShape shape = ShapeOf(program);
+  target::GpuLimits limits;
+  limits.architecture = target::ArchitectureOf(gpu);
+  const Result<plan::GpuPlan> plan = plan::PlanGpuKernels(program, limits);
   std::vector<GpuKernelEstimate> estimates;
-  for (size_t i = 0; i < shape.kernels.size(); ++i) {
-    estimates.push_back(KernelEstimator(program, shape, shape.kernels[i], gpu)
+  if (!plan) return estimates;
+  for (size_t i = 0; i < plan->kernels.size(); ++i) {
+    estimates.push_back(KernelEstimator(program, *plan, plan->kernels[i], gpu)
                             .Estimate(i < known.size() ? known[i] : KernelRegisters{}));
   }
   return estimates;
@@ -472,10 +487,10 @@ std::vector<GpuKernelEstimate> EstimateGpuKernels(const tensor::Program& program
 
 double EstimateGpuTime(const tensor::Program& program, const target::GpuMachine& gpu,
                        std::span<const KernelRegisters> known) {
+  const std::vector<GpuKernelEstimate> kernels = EstimateGpuKernels(program, gpu, known);
+  if (kernels.empty()) return std::numeric_limits<double>::infinity();
   double seconds = 0;
-  for (const GpuKernelEstimate& kernel : EstimateGpuKernels(program, gpu, known)) {
-    seconds += kernel.seconds;
-  }
+  for (const GpuKernelEstimate& kernel : kernels) seconds += kernel.seconds;
   return seconds;
 }
 

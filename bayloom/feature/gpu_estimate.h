@@ -41,19 +41,18 @@ struct GpuKernelEstimate {
   double seconds = 0;  ///< all of this put together, with its launch
 };
 
-/// What the kernels of a program may take on a GPU that is otherwise idle, judged by its loops:
-/// which blocks of threads a multiprocessor has at a time (by threads, registers and shared
-/// memory), what each resource of it needs for them, what moves between memory, second-level cache
-/// and multiprocessors, and how long one block takes if nothing slows it down. The longest decides,
-/// and three tenths of the others are added for what does not overlap. A tensorized loop arranged
-/// for warps is one instruction of theirs (target/warp_instruction.h) from the compute capability
-/// on that has it; copies that run ahead (tensor/async_copy.h) take the shared memory of all their
-/// stages and are waited for while the thread computes. Loads are waited for as often as they fill
-/// the registers that a thread has for them.
+/// What the kernels of a program may take on a GPU that is otherwise idle, judged by the plan of
+/// them that code is made from (plan::PlanGpuKernels): which blocks of threads a multiprocessor has
+/// at a time (by threads, registers and shared memory), what each resource of it needs for them,
+/// what moves between memory, second-level cache and multiprocessors, and how long one block takes
+/// if nothing slows it down. The longest decides, and three tenths of the others are added for what
+/// does not overlap. Copies that run ahead (tensor/async_copy.h) are waited for while the thread
+/// computes. Loads are waited for as often as they fill the registers that a thread has for them.
 ///
 /// Data that fit into the second-level cache are taken to be there, as they are when a program is
 /// run again and again. `known` are what the assembler says of the kernels, in their order; empty:
-/// registers are estimated by what threads keep.
+/// registers are estimated by what threads keep. Kernels beyond the limits of the GPU have
+/// estimates, too; there are none for programs that no GPU can run as they are scheduled.
 ///
 /// It follows the machine: none of its rates and neither the number of multiprocessors nor the
 /// second-level cache may grow, and no latency shrink, without the estimate staying or falling.
@@ -63,7 +62,7 @@ std::vector<GpuKernelEstimate> EstimateGpuKernels(const tensor::Program& program
                                                   const target::GpuMachine& gpu,
                                                   std::span<const KernelRegisters> known = {});
 
-/// The sum over the kernels, in seconds.
+/// The sum over the kernels, in seconds; infinity where there are none.
 double EstimateGpuTime(const tensor::Program& program, const target::GpuMachine& gpu,
                        std::span<const KernelRegisters> known = {});
 

@@ -7,9 +7,9 @@
 #include <cmath>
 
 #include "bayloom/feature/block_nest.h"
-#include "bayloom/feature/gpu_kernel.h"
 #include "bayloom/feature/op_counts.h"
 #include "bayloom/feature/touched_memory.h"
+#include "bayloom/plan/gpu/gpu_plan.h"
 #include "bayloom/target/gpu_machine.h"
 
 namespace bayloom::feature {
@@ -125,7 +125,7 @@ class FeatureExtractor {
         bound[kThreads] = SLog(std::min(extent, threads));
       } else if (kind == tensor::LoopKind::kThreadReduce) {
         bound[0] = 1;
-        bound[kReducing] = SLog(static_cast<double>(ReducingThreads(program_, loop)));
+        bound[kReducing] = SLog(plan::ReducingThreads(program_, loop));
       }
     }
   }

@@ -6,33 +6,29 @@
 #include <optional>
 #include <vector>
 
-#include "bayloom/feature/gpu_kernel.h"
+#include "bayloom/feature/gpu_nest.h"
 #include "bayloom/target/gpu_machine.h"
-#include "bayloom/target/warp_group_instruction.h"
-#include "bayloom/target/warp_instruction.h"
 
 namespace bayloom::feature {
 
-/// A tensorized loop whose products the warps of a block compute together
-/// (target/warp_instruction.h): the same as code generation's plan of it
-/// (plan/gpu/warp_plan.cc, warp_group_plan.cc) as far as the time depends on it.
+/// A tensorized loop whose products the warps of a block compute together, as it is planned
+/// (plan::WarpProduct, plan::WarpGroupProduct): a warp's part of one instruction.
 struct WarpWork {
-  const target::WarpInstruction* instruction = nullptr;
-  /// By groups of four warps instead, of so many columns (target/warp_group_instruction.h).
-  const target::WarpGroupInstruction* group = nullptr;
-  int64_t columns = target::WarpInstruction::kColumns;
+  bool by_groups = false;  ///< of four warps, which share the columns
+  int64_t columns = 0, depth = 0;
+  double rate = 1;                      ///< of the instruction (target/warp_instruction.h)
+  tensor::BufferId rows = -1;           ///< the factor that has the product's rows
   std::vector<tensor::LoopId> covered;  ///< loops of a thread that one instruction does completely
-  tensor::DigitId lane_row = -1;        ///< of the threads of a warp
 
   bool Covers(tensor::LoopId loop) const;
-  /// Clocks of a multiprocessor that a warp's part of one instruction takes.
+  /// Clocks of a multiprocessor.
   double Clocks(const target::GpuMachine& gpu) const;
-  /// Bytes of a factor that are read from shared memory for a warp's part of one instruction.
+  /// Bytes of a factor that are read from shared memory.
   double FactorBytes(const tensor::Program& program, const tensor::Access& factor) const;
 };
 
-/// nullopt where threads compute the products one by one, or the GPU has no such instruction.
-std::optional<WarpWork> WarpWorkOf(const tensor::Program& program, const GpuProgramShape& shape,
-                                   const GpuBlockNest& nest, const target::GpuMachine& gpu);
+/// nullopt where threads compute the products one by one.
+std::optional<WarpWork> WarpWorkOf(const tensor::Program& program, const plan::GpuPlan& plan,
+                                   const GpuBlockNest& nest);
 
 }  // namespace bayloom::feature

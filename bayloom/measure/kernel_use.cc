@@ -12,7 +12,6 @@
 namespace bayloom::measure {
 namespace {
 
-constexpr int64_t kWarp = 32;
 /// 16 registers stored and loaded again: more than what is done once, outside of loops.
 constexpr int64_t kMaxSpillBytes = 128;
 
@@ -29,9 +28,9 @@ KernelUse UseOf(const std::vector<codegen::GpuLaunch>& launches) {
     use.registers = std::max(use.registers, launch.registers);
     use.spill_bytes = std::max(use.spill_bytes, launch.spill_bytes);
     use.shared_bytes = std::max(use.shared_bytes, launch.shared_bytes);
-    const int64_t warps = (launch.threads + kWarp - 1) / kWarp;
-    use.registers_of_block =
-        std::max(use.registers_of_block, warps * InGranules(launch.registers * kWarp));
+    const int64_t warps = (launch.threads + target::kWarpThreads - 1) / target::kWarpThreads;
+    use.registers_of_block = std::max(use.registers_of_block,
+                                      warps * InGranules(launch.registers * target::kWarpThreads));
   }
   return use;
 }

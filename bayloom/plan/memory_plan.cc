@@ -49,6 +49,12 @@ std::vector<int64_t> Strides(const std::vector<int64_t>& shape) {
   return strides;
 }
 
+std::optional<tensor::Affine> AffineOf(const tensor::Block& block, const tensor::Expr& e) {
+  const auto form = tensor::ToLinear(e, static_cast<int>(block.iters.size()));
+  if (!form) return std::nullopt;
+  return tensor::Compose(*form, block.bindings);
+}
+
 /// Makes PlacedAccesses of one block.
 class Placer {
  public:
@@ -57,11 +63,6 @@ class Placer {
 
   Result<PlacedAccess> Place(tensor::BufferId buffer, const std::vector<tensor::Expr>& indices,
                              bool is_write);
-  std::optional<tensor::Affine> ToAffine(const tensor::Expr& e) const {
-    const auto form = tensor::ToLinear(e, static_cast<int>(block_.iters.size()));
-    if (!form) return std::nullopt;
-    return tensor::Compose(*form, block_.bindings);
-  }
 
  private:
   PlacedAccess PlaceDynamic(const tensor::Access& access, const std::vector<tensor::Expr>& indices);
@@ -78,7 +79,7 @@ Result<PlacedAccess> Placer::Place(tensor::BufferId buffer,
   tensor::Access access{buffer, is_write, {}};
   bool affine = true;
   for (const tensor::Expr& index : indices) {
-    access.indices.push_back(ToAffine(index));
+    access.indices.push_back(AffineOf(block_, index));
     affine = affine && access.indices.back();
   }
   const BufferPlace& place = memory_.buffers[buffer];
@@ -231,8 +232,8 @@ MemoryPlan PlanMemory(const tensor::Program& program) {
   return plan;
 }
 
-Result<BlockAccesses> PlaceAccesses(const tensor::Program& program, const MemoryPlan& memory,
-                                    const tensor::Block& block) {
+Result<BlockAccesses> PlaceLoadsAndStore(const tensor::Program& program, const MemoryPlan& memory,
+                                         const tensor::Block& block) {
   Placer placer(program, memory, block);
   BlockAccesses accesses;
   Result<PlacedAccess> store = placer.Place(block.output, block.output_index, true);
@@ -247,12 +248,25 @@ Result<BlockAccesses> PlaceAccesses(const tensor::Program& program, const Memory
       } else {
         failure = load.error();
       }
-    } else if (e->dtype == tensor::DType::kInt64) {
-      if (const auto affine = placer.ToAffine(e)) accesses.affine.emplace(e.get(), *affine);
     }
   };
   if (block.value.defined()) tensor::Visit(block.value, visit);
   if (failure) return *failure;
+  return accesses;
+}
+
+void AddAffineExpressions(const tensor::Block& block, BlockAccesses& accesses) {
+  if (!block.value.defined()) return;
+  tensor::Visit(block.value, [&](const tensor::Expr& e) {
+    if (e->op == tensor::ExprOp::kLoad || e->dtype != tensor::DType::kInt64) return;
+    if (const auto affine = AffineOf(block, e)) accesses.affine.emplace(e.get(), *affine);
+  });
+}
+
+Result<BlockAccesses> PlaceAccesses(const tensor::Program& program, const MemoryPlan& memory,
+                                    const tensor::Block& block) {
+  Result<BlockAccesses> accesses = PlaceLoadsAndStore(program, memory, block);
+  if (accesses) AddAffineExpressions(block, *accesses);
   return accesses;
 }
 

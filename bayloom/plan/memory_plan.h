@@ -70,7 +70,13 @@ struct BlockAccesses {
   std::map<const tensor::ExprNode*, tensor::Affine> affine;
 };
 
-/// Fails for an index that no address can be made of.
+/// The accesses without `affine`, which only code generation needs. Fails for an index that no
+/// address can be made of.
+Result<BlockAccesses> PlaceLoadsAndStore(const tensor::Program& program, const MemoryPlan& memory,
+                                         const tensor::Block& block);
+/// Adds `affine`.
+void AddAffineExpressions(const tensor::Block& block, BlockAccesses& accesses);
+/// Both.
 Result<BlockAccesses> PlaceAccesses(const tensor::Program& program, const MemoryPlan& memory,
                                     const tensor::Block& block);
 

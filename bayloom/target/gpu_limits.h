@@ -13,11 +13,13 @@
 
 namespace bayloom::target {
 
+/// Threads of a warp, which run in step.
+inline constexpr int64_t kWarpThreads = 32;
+
 /// What one kernel may use of an NVIDIA GPU, and what its multiprocessors have (CUDA C++
 /// Programming Guide, "Technical Specifications per Compute Capability").
 struct GpuLimits {
   std::string architecture;  ///< "sm_90"
-  int warp = 32;             ///< threads that run in step
   int max_threads = 1024;    ///< of a block
   int max_registers = 255;   ///< of a thread, 32 bits each
   int64_t max_blocks = (int64_t{1} << 31) - 1;

@@ -103,6 +103,10 @@ int CapabilityOf(std::string_view architecture) {
 
 bool IsOfOneCapability(std::string_view architecture) { return architecture.ends_with('a'); }
 
+std::string ArchitectureOf(const GpuMachine& gpu) {
+  return "sm_" + std::to_string(gpu.capability) + (gpu.group_multiply_adds > 0 ? "a" : "");
+}
+
 bool RunsCodeOf(std::string_view architecture, int capability) {
   const int least = CapabilityOf(architecture);
   return IsOfOneCapability(architecture) ? capability == least : capability >= least;

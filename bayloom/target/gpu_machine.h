@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "bayloom/target/gpu_limits.h"
@@ -75,6 +76,8 @@ std::optional<GpuMachine> TypicalGpu(int capability);
 int CapabilityOf(std::string_view architecture);
 /// Whether "sm_90a" is meant and not "sm_90": code with instructions that later GPUs do not have.
 bool IsOfOneCapability(std::string_view architecture);
+/// "sm_90a" where groups of warps multiply, "sm_80": what code for the GPU is made for.
+std::string ArchitectureOf(const GpuMachine& gpu);
 /// Whether a GPU of the capability runs code for the architecture, once that is assembled for it.
 bool RunsCodeOf(std::string_view architecture, int capability);
 

@@ -33,7 +33,7 @@ struct WarpInstruction {
   /// elements have twice the bits (data sheets of sm_80 to sm_90).
   double rate = 1;
 
-  static constexpr int kRows = 16, kColumns = 8, kLanes = 32;
+  static constexpr int kRows = 16, kColumns = 8, kLanes = kWarpThreads;
   /// What a thread has of the sums: rows g and g + 8, columns 2 * t and 2 * t + 1.
   static constexpr int kLaneRows = 8, kRowParts = 2, kLaneColumns = 4, kColumnParts = 2;
 };

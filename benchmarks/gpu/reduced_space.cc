@@ -167,9 +167,9 @@ nlohmann::json ReducedSpace::Scenario(bool limits_are_known) const {
   add("steps", Divisors(extents_[2], kMinSteps, kMaxSteps));
   if (limits_are_known) {
     const target::GpuLimits limits = target::LimitsOf(generator_.target());
-    conditions.push_back(
-        Condition(fmt::format("{} <= threads_i * threads_j <= {}", limits.warp, limits.max_threads),
-                  {"threads_i", "threads_j"}));
+    conditions.push_back(Condition(
+        fmt::format("{} <= threads_i * threads_j <= {}", target::kWarpThreads, limits.max_threads),
+        {"threads_i", "threads_j"}));
     conditions.push_back(Condition(
         fmt::format(
             "((stride_i - 1) * threads_i + 1) * near_i * ((stride_j - 1) * threads_j + 1) * "

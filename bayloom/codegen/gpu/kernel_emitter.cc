@@ -196,7 +196,7 @@ void KernelEmitter::EmitIteration(tensor::LoopId loop, llvm::Value* position, bo
 /// Each thread combines its share, then the threads combine theirs; the first one of the group
 /// stores the result.
 void KernelEmitter::EmitThreadReduce(tensor::LoopId loop, const Team& team) {
-  const int threads = plan_.ReducingThreads(program_, loop);
+  const int threads = plan::ReducingThreads(program_, loop);
   const tensor::BlockId id = program_.BlocksBelow(tensor::NodeRef::Loop(loop)).front();
   const tensor::Block& block = program_.blocks[id];
   const tensor::DType dtype = program_.buffers[block.output].dtype;

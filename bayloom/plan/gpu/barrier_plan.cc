@@ -114,9 +114,8 @@ class BarrierPlanner {
   }
 
   bool CombinesWarps(NodeRef node) const {
-    constexpr int kWarp = 32;
     return node.is_loop() && program_.loops[node.id].kind == LoopKind::kThreadReduce &&
-           plan_.ReducingThreads(program_, node.id) > kWarp;
+           ReducingThreads(program_, node.id) > target::kWarpThreads;
   }
 
   tensor::BufferId Scratch() const {

@@ -23,7 +23,6 @@ using tensor::LoopId;
 using tensor::LoopKind;
 using tensor::NodeRef;
 
-constexpr int64_t kWarpThreads = 32;
 /// Loads and stores of one thread move at most so much at once.
 constexpr int kVectorBytes = 16;
 /// Of arrays of one thread, elements between those that it touches included.
@@ -53,6 +52,12 @@ bool IsShared(LoopKind kind) {
   return kind == LoopKind::kCooperative || kind == LoopKind::kThreadReduce;
 }
 
+template <typename... Args>
+Error Refusal(const tensor::Program& program, fmt::format_string<Args...> reason, Args&&... args) {
+  return Error{fmt::format("'{}' cannot run on a GPU: ", program.name) +
+               fmt::format(reason, std::forward<Args>(args)...)};
+}
+
 class GpuPlanner {
  public:
   GpuPlanner(const tensor::Program& program, const target::GpuLimits& limits)
@@ -67,7 +72,7 @@ class GpuPlanner {
     if (Status s = CheckSharedMemory(); !s) return s.error();
     for (tensor::BlockId block : program_.BlocksInOrder()) {
       Result<BlockAccesses> accesses =
-          PlaceAccesses(program_, plan_.memory, program_.blocks[block]);
+          PlaceLoadsAndStore(program_, plan_.memory, program_.blocks[block]);
       if (!accesses) return accesses.error();
       plan_.accesses.emplace(block, std::move(*accesses));
     }
@@ -77,19 +82,14 @@ class GpuPlanner {
     PlanWarpProducts(program_, limits_, plan_);
     PlaceSharedMemory();
     if (Status s = PlanGpuUnrolling(program_, plan_); !s) return s.error();
-    for (KernelPlan& kernel : plan_.kernels) {
-      AddScratch(kernel);
-      PlanBarriers(program_, plan_, kernel);
-      if (Status s = CheckLimits(kernel); !s) return s.error();
-    }
+    for (KernelPlan& kernel : plan_.kernels) AddScratch(kernel);
     return std::move(plan_);
   }
 
  private:
   template <typename... Args>
   Error Refuse(fmt::format_string<Args...> reason, Args&&... args) const {
-    return Error{fmt::format("'{}' cannot run on a GPU: ", program_.name) +
-                 fmt::format(reason, std::forward<Args>(args)...)};
+    return Refusal(program_, reason, std::forward<Args>(args)...);
   }
 
   // --- Kernels ---------------------------------------------------------------------------------
@@ -105,16 +105,15 @@ class GpuPlanner {
       inside = program_.loops[inside.id].body[0];
     }
     if (root.is_loop() && program_.loops[root.id].kind == LoopKind::kGridThread) {
-      return AddGrid(std::move(kernel));
+      AddGrid(std::move(kernel));
+      return Ok();
     }
     std::optional<Error> refusal;
     if (root.is_loop()) {
-      if (Status s = CheckMark(root.id); !s) return s;
       ForEachLoopBelow(program_, root, [&](LoopId loop) {
         const bool late = tensor::IsBlockIndex(program_.loops[loop].kind) &&
                           std::ranges::count(kernel.block_loops, loop) == 0;
         if (late) refusal = Refuse("loops over blocks have to be the outermost of their nest");
-        if (Status s = CheckMark(loop); !s) refusal = s.error();
       });
     }
     if (refusal) return *refusal;
@@ -127,28 +126,19 @@ class GpuPlanner {
     // Reductions by threads shuffle in whole warps.
     const bool reduces =
         std::ranges::any_of(kernel.Body(program_), [&](NodeRef node) { return Reduces(node); });
-    kernel.threads = static_cast<int>(reduces ? RoundUp(threads, kWarpThreads) : threads);
+    kernel.threads = static_cast<int>(reduces ? RoundUp(threads, target::kWarpThreads) : threads);
     plan_.kernels.push_back(std::move(kernel));
     return Ok();
   }
 
-  Status AddGrid(KernelPlan kernel) {
+  void AddGrid(KernelPlan kernel) {
     kernel.grid = kernel.root.id;
-    if (Status s = CheckMark(kernel.grid); !s) return s;
     const int64_t extent = program_.ExtentOf(kernel.grid);
     const int64_t wanted = program_.loops[kernel.grid].threads;
-    kernel.threads = static_cast<int>(
-        std::min(wanted > 0 ? wanted : target::kUsualBlockThreads, RoundUp(extent, kWarpThreads)));
+    kernel.threads = static_cast<int>(std::min(wanted > 0 ? wanted : target::kUsualBlockThreads,
+                                               RoundUp(extent, target::kWarpThreads)));
     kernel.blocks = CeilDivide(extent, kernel.threads);
     plan_.kernels.push_back(std::move(kernel));
-    return Ok();
-  }
-
-  Status CheckMark(LoopId loop) const {
-    const LoopKind kind = program_.loops[loop].kind;
-    if (!IsShared(kind) && kind != LoopKind::kGridThread) return Ok();
-    const Status status = tensor::CheckKindOfLoop(program_, loop);
-    return status ? Ok() : Refuse("{}", status.error().message);
   }
 
   bool Reduces(NodeRef node) const {
@@ -165,7 +155,7 @@ class GpuPlanner {
     const LoopKind kind = program_.loops[node.id].kind;
     if (tensor::IsThreadIndex(kind)) return ThreadsOfNest(node.id);
     if (kind == LoopKind::kThreadReduce) {
-      const int threads = plan_.ReducingThreads(program_, node.id);
+      const int threads = ReducingThreads(program_, node.id);
       if (around == nullptr) return threads;
       if (around->group != 1 && around->group != threads) {
         return Refuse("reductions of {} and of {} threads are in the same loop over threads",
@@ -179,7 +169,7 @@ class GpuPlanner {
       const int64_t wanted = program_.loops[node.id].threads;
       return wanted > 0 ? wanted
                         : std::min(target::kUsualBlockThreads,
-                                   RoundUp(program_.ExtentOf(node.id), kWarpThreads));
+                                   RoundUp(program_.ExtentOf(node.id), target::kWarpThreads));
     }
     int64_t threads = 1;
     for (NodeRef child : program_.loops[node.id].body) {
@@ -347,11 +337,11 @@ class GpuPlanner {
       ForEachLoopBelow(program_, kernel.root, collect);
     }
     for (LoopId loop : reductions) {
-      const int64_t threads = plan_.ReducingThreads(program_, loop);
-      if (threads <= kWarpThreads) continue;
+      const int64_t threads = ReducingThreads(program_, loop);
+      if (threads <= target::kWarpThreads) continue;
       const tensor::BlockId block = program_.BlocksBelow(NodeRef::Loop(loop)).front();
       const int bytes = tensor::ByteSize(program_.buffers[program_.blocks[block].output].dtype);
-      const int64_t warps = CeilDivide(kernel.threads, threads) * (threads / kWarpThreads);
+      const int64_t warps = CeilDivide(kernel.threads, threads) * (threads / target::kWarpThreads);
       kernel.scratch_bytes = std::max(kernel.scratch_bytes, target::AlignUp(warps * bytes));
     }
     kernel.shared_bytes += kernel.scratch_bytes;
@@ -370,25 +360,39 @@ class GpuPlanner {
     });
   }
 
-  Status CheckLimits(const KernelPlan& kernel) const {
-    if (kernel.threads > limits_.max_threads) {
-      return Refuse("a block would have {} threads, the limit is {}", kernel.threads,
-                    limits_.max_threads);
-    }
-    if (kernel.blocks > limits_.max_blocks) {
-      return Refuse("{} blocks are too many, the limit is {}", kernel.blocks, limits_.max_blocks);
-    }
-    if (kernel.shared_bytes > limits_.max_shared_bytes) {
-      return Refuse("a block would need {} bytes of shared memory, the limit is {}",
-                    kernel.shared_bytes, limits_.max_shared_bytes);
-    }
-    return Ok();
-  }
-
   const tensor::Program& program_;
   const target::GpuLimits& limits_;
   GpuPlan plan_;
 };
+
+/// Of loops that threads share.
+Status CheckMarks(const tensor::Program& program) {
+  Status status = Ok();
+  ForEachLoopBelow(program, NodeRef::Root(), [&](LoopId loop) {
+    const LoopKind kind = program.loops[loop].kind;
+    if (!status || (!IsShared(kind) && kind != LoopKind::kGridThread)) return;
+    const Status mark = tensor::CheckKindOfLoop(program, loop);
+    if (!mark) status = Refusal(program, "{}", mark.error().message);
+  });
+  return status;
+}
+
+Status CheckLimits(const tensor::Program& program, const KernelPlan& kernel,
+                   const target::GpuLimits& limits) {
+  if (kernel.threads > limits.max_threads) {
+    return Refusal(program, "a block would have {} threads, the limit is {}", kernel.threads,
+                   limits.max_threads);
+  }
+  if (kernel.blocks > limits.max_blocks) {
+    return Refusal(program, "{} blocks are too many, the limit is {}", kernel.blocks,
+                   limits.max_blocks);
+  }
+  if (kernel.shared_bytes > limits.max_shared_bytes) {
+    return Refusal(program, "a block would need {} bytes of shared memory, the limit is {}",
+                   kernel.shared_bytes, limits.max_shared_bytes);
+  }
+  return Ok();
+}
 
 }  // namespace
 
@@ -396,7 +400,11 @@ std::vector<NodeRef> KernelPlan::Body(const tensor::Program& program) const {
   return block_loops.empty() ? std::vector<NodeRef>{root} : program.loops[block_loops.back()].body;
 }
 
-int GpuPlan::ReducingThreads(const tensor::Program& program, LoopId loop) const {
+std::vector<tensor::BlockId> KernelPlan::Blocks(const tensor::Program& program) const {
+  return root.is_loop() ? program.BlocksBelow(root) : std::vector<tensor::BlockId>{root.id};
+}
+
+int ReducingThreads(const tensor::Program& program, LoopId loop) {
   const int64_t wanted = program.loops[loop].threads;
   if (wanted > 0) return static_cast<int>(wanted);
   const auto extent =
@@ -404,8 +412,22 @@ int GpuPlan::ReducingThreads(const tensor::Program& program, LoopId loop) const 
   return static_cast<int>(std::bit_floor(extent));
 }
 
-Result<GpuPlan> MakeGpuPlan(const tensor::Program& program, const target::GpuLimits& limits) {
+Result<GpuPlan> PlanGpuKernels(const tensor::Program& program, const target::GpuLimits& limits) {
   return GpuPlanner(program, limits).Plan();
+}
+
+Result<GpuPlan> MakeGpuPlan(const tensor::Program& program, const target::GpuLimits& limits) {
+  if (Status s = CheckMarks(program); !s) return s.error();
+  Result<GpuPlan> plan = PlanGpuKernels(program, limits);
+  if (!plan) return plan;
+  for (auto& [block, accesses] : plan->accesses) {
+    AddAffineExpressions(program.blocks[block], accesses);
+  }
+  for (KernelPlan& kernel : plan->kernels) {
+    PlanBarriers(program, *plan, kernel);
+    if (Status s = CheckLimits(program, kernel, limits); !s) return s.error();
+  }
+  return plan;
 }
 
 bool IsCollective(const tensor::Program& program, NodeRef node) {

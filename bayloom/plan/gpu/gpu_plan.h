@@ -63,6 +63,7 @@ struct KernelPlan {
 
   /// What is inside the loops over blocks.
   std::vector<tensor::NodeRef> Body(const tensor::Program& program) const;
+  std::vector<tensor::BlockId> Blocks(const tensor::Program& program) const;
 };
 
 /// Loops over threads directly inside one another.
@@ -146,16 +147,26 @@ struct GpuPlan {
   std::vector<KernelPlan> kernels;
   int64_t workspace_bytes = 0;
 
+  bool IsGlobal(tensor::BufferId buffer) const {
+    const GpuMemory place = places[buffer].memory;
+    return place == GpuMemory::kParameter || place == GpuMemory::kWorkspace;
+  }
   /// Instructions for matrices do all of the loop.
   bool IsProduct(tensor::LoopId loop) const {
     return warp_products.contains(loop) || group_products.contains(loop);
   }
-  /// Threads that share a reduction loop.
-  int ReducingThreads(const tensor::Program& program, tensor::LoopId loop) const;
 };
 
-/// Fails, saying why, for programs that the GPU cannot run as they are scheduled.
+/// All but the barriers and what only the emission of expressions reads, of kernels beyond the
+/// limits, too: what an estimate of time reads of many programs. Fails, saying why, for programs
+/// that no GPU can run as they are scheduled.
+Result<GpuPlan> PlanGpuKernels(const tensor::Program& program, const target::GpuLimits& limits);
+
+/// Fails for kernels beyond the limits, too.
 Result<GpuPlan> MakeGpuPlan(const tensor::Program& program, const target::GpuLimits& limits);
+
+/// Threads that share a kThreadReduce loop.
+int ReducingThreads(const tensor::Program& program, tensor::LoopId loop);
 
 /// Whether threads work together on a node below loops over threads or above.
 bool IsCollective(const tensor::Program& program, tensor::NodeRef node);

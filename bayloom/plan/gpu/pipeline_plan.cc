@@ -85,8 +85,7 @@ class PipelinePlanner {
 
   /// A buffer in global memory that the kernel around the node does not write.
   bool IsReadHere(tensor::BufferId buffer, NodeRef node) const {
-    const GpuMemory memory = plan_.places[buffer].memory;
-    if (memory != GpuMemory::kParameter && memory != GpuMemory::kWorkspace) return false;
+    if (!plan_.IsGlobal(buffer)) return false;
     while (program_.ParentOf(node).is_loop()) node = program_.ParentOf(node);
     return std::ranges::none_of(program_.BlocksBelow(node), [&](tensor::BlockId block) {
       return program_.blocks[block].output == buffer;

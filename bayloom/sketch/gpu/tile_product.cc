@@ -8,8 +8,6 @@
 namespace bayloom::sketch {
 namespace {
 
-constexpr int kWarpThreads = 32;
-
 TileLimits LimitsOf(const tensor::Program& program, const tensor::Block& block,
                     const target::GpuLimits& gpu, bool stage) {
   TileLimits limits;
@@ -21,7 +19,7 @@ TileLimits LimitsOf(const tensor::Program& program, const tensor::Block& block,
 
 /// At least a warp, where there are enough elements and their number has such divisors.
 void RequireWarp(TileLimits& limits, size_t steps) {
-  limits.min_threads = kWarpThreads;
+  limits.min_threads = target::kWarpThreads;
   TileLimits::Decisions decisions(steps);
   base::RandomStream random(0);
   if (!limits.Draw(decisions, random)) limits.min_threads = 1;
