@@ -11,7 +11,6 @@
 #include <map>
 #include <set>
 
-#include "bayloom/base/clock.h"
 #include "bayloom/base/result.h"
 #include "bayloom/trial/inline_evaluator.h"
 #include "tests/mapspace/random_mapping.h"
@@ -314,8 +313,8 @@ TEST(NothingFits, AStopEndsTheDrawing) {
   const auto evaluator = MakeModelEvaluator(model, MapObjective::kEnergy);
   for (std::string_view name : {"random-pruned", "genetic", "annealing"}) {
     MapperOptions options;
-    const double begun = base::MonotonicSeconds();
-    options.budget.stop = [&] { return base::MonotonicSeconds() > begun + 0.1; };
+    int asked = 0;
+    options.budget.stop = [&] { return ++asked > 3; };
     const MapperResult result = RunMapper(name, mapspace, model, *evaluator, options);
     if (result.evaluations > 0) continue;  // something fits after all
     EXPECT_EQ(result.end, trial::StopReason::kStopped) << name;

@@ -52,7 +52,8 @@ void CompareCounts(const nlohmann::json& levels, const Evaluation& ours, const P
   }
 }
 
-Agreement Compare(const std::string& folder, const std::string& pair) {
+Agreement Compare(const std::string& folder, const std::string& file) {
+  const std::string pair = file.substr(0, file.find('.'));
   const size_t middle = pair.find("__");
   const Problem problem =
       ReadProblem(folder + "/inputs/problem/" + pair.substr(middle + 2) + ".yaml");
@@ -60,7 +61,7 @@ Agreement Compare(const std::string& folder, const std::string& pair) {
       ReadArchitecture(folder + "/inputs/arch/" + pair.substr(0, middle) + ".yaml");
   const AnalyticalModel model(problem, architecture, ReuseCounting::kTimeloop);
   Agreement agreement;
-  ForEachJsonLine(folder + "/evals/" + pair + ".jsonl.gz", [&](const nlohmann::json& line) {
+  ForEachJsonLine(folder + "/evals/" + file, [&](const nlohmann::json& line) {
     if (line.contains("header")) return;
     const Mapping mapping = MappingOfJson(line.at("mapping"), problem, architecture);
     const Status checked = CheckMapping(mapping, problem, architecture);
@@ -81,9 +82,9 @@ Agreement Compare(const std::string& folder, const std::string& pair) {
   return agreement;
 }
 
-TEST(TimeloopAgreement, EveryRecordedFigureIsReproduced) {
-  const std::string folder = TimeloopDataFolder();
-  if (folder.empty()) GTEST_SKIP() << "BAYLOOM_SHARED_DATA does not name Timeloop's figures";
+/// How many mappings were compared; all figures are to agree.
+int64_t ExpectAgreement(const std::string& folder) {
+  int64_t mappings = 0;
   const auto all = [](const Share& share) {
     EXPECT_GT(share.all, 0);
     EXPECT_EQ(share.same, share.all);
@@ -91,7 +92,8 @@ TEST(TimeloopAgreement, EveryRecordedFigureIsReproduced) {
   for (const auto& entry : std::filesystem::directory_iterator(folder + "/evals")) {
     const std::string file = entry.path().filename().string();
     SCOPED_TRACE(file);
-    const Agreement agreement = Compare(folder, file.substr(0, file.find('.')));
+    const Agreement agreement = Compare(folder, file);
+    mappings += agreement.validity.all;
     all(agreement.validity);
     all(agreement.cycles);
     all(agreement.utilization);
@@ -101,6 +103,17 @@ TEST(TimeloopAgreement, EveryRecordedFigureIsReproduced) {
     }
     EXPECT_LT(agreement.worst_energy_error, 1e-9);
   }
+  return mappings;
+}
+
+TEST(TimeloopAgreement, EveryRecordedFigureIsReproduced) {
+  EXPECT_EQ(ExpectAgreement(TimeloopDataFolder()), 28);
+}
+
+TEST(TimeloopAgreement, SoAreThoseOfThousandsOfMappings) {
+  const std::string folder = AllTimeloopDataFolder();
+  if (folder.empty()) GTEST_SKIP() << "BAYLOOM_SHARED_DATA does not name Timeloop's figures";
+  EXPECT_GT(ExpectAgreement(folder), 1000);
 }
 
 }  // namespace

@@ -10,7 +10,9 @@
 
 namespace bayloom::mapspace {
 
-std::string TimeloopDataFolder() {
+std::string TimeloopDataFolder() { return BAYLOOM_TEST_TIMELOOP; }
+
+std::string AllTimeloopDataFolder() {
   const char* shared = std::getenv("BAYLOOM_SHARED_DATA");
   if (shared == nullptr) return "";
   const std::string folder = std::string(shared) + "/timeloop";
@@ -20,8 +22,8 @@ std::string TimeloopDataFolder() {
 void ForEachJsonLine(const std::string& file,
                      const std::function<void(const nlohmann::json&)>& visit) {
   const auto close = [](FILE* pipe) { pclose(pipe); };
-  const std::unique_ptr<FILE, decltype(close)> pipe(popen(("gzip -dc '" + file + "'").c_str(), "r"),
-                                                    close);
+  const std::unique_ptr<FILE, decltype(close)> pipe(
+      popen(("gzip -dcf '" + file + "'").c_str(), "r"), close);
   char* line = nullptr;
   size_t size = 0;
   while (getline(&line, &size, pipe.get()) > 0) visit(nlohmann::json::parse(line));

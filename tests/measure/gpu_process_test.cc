@@ -21,6 +21,7 @@
 #include "bayloom/measure/measure_machine.h"
 #include "bayloom/target/gpu_limits.h"
 #include "bayloom/target/gpu_machine.h"
+#include "tests/patience.h"
 #include "tests/temporary_folder.h"
 #include "tests/with_variable.h"
 
@@ -100,7 +101,7 @@ TEST_F(HangingDriver, DoesNotOutliveAProcessThatIsKilled) {
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
   pollfd end = {ends[0], POLLIN, 0};
-  EXPECT_EQ(poll(&end, 1, 5000), 1);
+  EXPECT_EQ(poll(&end, 1, static_cast<int>(1000 * kPatienceSeconds)), 1);
   EXPECT_NE(end.revents & POLLHUP, 0);
   close(ends[0]);
 }

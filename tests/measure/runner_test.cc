@@ -9,7 +9,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -20,14 +19,14 @@
 #include <thread>
 #include <vector>
 
-#include "bayloom/base/clock.h"
 #include "bayloom/base/result.h"
 #include "bayloom/base/system_error.h"
 #include "bayloom/measure/interruption.h"
 #include "bayloom/measure/measurement_details.h"
 #include "bayloom/measure/runner_main.h"
-#include "tests/patience.h"
+#include "tests/base/running_process.h"
 #include "tests/temporary_folder.h"
+#include "tests/with_variable.h"
 
 namespace bayloom::measure {
 namespace {
@@ -174,7 +173,7 @@ TEST(Runner, TimesAGoodKernel) {
   const trial::Outcome outcome = runner.Run(task.data(), Kernel("good"));
   ASSERT_TRUE(outcome.ok()) << outcome.reason;
   EXPECT_GT(outcome.value, 1e-9);
-  EXPECT_LT(outcome.value, 1e-3);
+  EXPECT_LT(outcome.value, 1);
   EXPECT_GE(DetailsOf(outcome).spread, 0);
   EXPECT_FALSE(DetailsOf(outcome).cut_short);
 }
@@ -217,13 +216,22 @@ TEST(Runner, AReferenceRunStoresItsResults) {
   EXPECT_EQ(runner.Run(task.data(), Kernel("good")).verdict, trial::Verdict::kWrongOutput);
 }
 
+/// Where kernels that do not end tell that they have begun, and in which process.
+class Begun {
+ public:
+  std::string Process() const { return base::WrittenLine(path_); }
+  std::string AwaitProcess() const { return base::AwaitLine(path_); }
+
+ private:
+  const TemporaryFolder folder_;
+  const std::string path_ = folder_ / "begun";
+  const WithVariable variable_{"BAYLOOM_TEST_BEGUN", path_};
+};
+
 TEST(Runner, TheRunnerProcessEndsWithTheTuner) {
-  int ends[2];
-  ASSERT_EQ(pipe(ends), 0);
+  const Begun begun;
   const pid_t tuner = fork();
   if (tuner == 0) {
-    // The runner inherits the pipe's writing end: it closes when both are gone.
-    Runner runner(TestRunnerOptions());
     const HandMadeTask task;
     RunnerOptions patient = TestRunnerOptions();
     patient.timeout_seconds = 1000;
@@ -231,27 +239,22 @@ TEST(Runner, TheRunnerProcessEndsWithTheTuner) {
     hanging.Run(task.data(), Kernel("hang"));
     _exit(0);
   }
-  close(ends[1]);
-  usleep(500000);
+  const std::string runner = begun.AwaitProcess();
+  ASSERT_FALSE(runner.empty());
+  EXPECT_TRUE(base::IsRunning(runner));
   kill(tuner, SIGKILL);
   waitpid(tuner, nullptr, 0);
-  const double start = base::MonotonicSeconds();
-  char byte;
-  EXPECT_EQ(read(ends[0], &byte, 1), 0);
-  EXPECT_LT(base::MonotonicSeconds() - start, kPatienceSeconds);
-  close(ends[0]);
+  EXPECT_TRUE(base::EndsSoon(runner));
 }
 
 TEST(Runner, AStopEndsAKernelThatHangsAndTheNextOneRuns) {
   for (const char* kernel : {"hang", "stop"}) {
+    const Begun begun;
     const HandMadeTask task;
     Runner runner(TestRunnerOptions());
     EXPECT_TRUE(runner.Run(task.data(), Kernel("good")).ok());
-    const double begun = base::MonotonicSeconds();
-    EXPECT_THROW(runner.Run(task.data(), Kernel(kernel),
-                            [&] { return base::MonotonicSeconds() > begun + 0.3; }),
+    EXPECT_THROW(runner.Run(task.data(), Kernel(kernel), [&] { return !begun.Process().empty(); }),
                  Interrupted);
-    EXPECT_LT(base::MonotonicSeconds() - begun, kPatienceSeconds);
     EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "no process is left";
     EXPECT_TRUE(runner.Run(task.data(), Kernel("good")).ok());
     EXPECT_EQ(runner.starts(), 2);
@@ -302,13 +305,14 @@ std::vector<pid_t> Grandchildren() {
 }
 
 TEST(Runner, OneThatTheSystemKillsLosesTheTrial) {
+  const Begun begun;
   const HandMadeTask task;
   Runner runner(TestRunnerOptions());
   EXPECT_TRUE(runner.Run(task.data(), Kernel("good")).ok());
   const std::vector<pid_t> runners = Grandchildren();
   ASSERT_EQ(runners.size(), 1u);
   std::jthread system([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    begun.AwaitProcess();
     kill(runners[0], SIGKILL);
   });
   EXPECT_THROW(runner.Run(task.data(), Kernel("hang")), SystemError);
