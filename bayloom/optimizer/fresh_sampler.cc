@@ -16,28 +16,28 @@ constexpr double kMaxListed = 1 << 22;
 
 }  // namespace
 
-std::optional<space::Configuration> FreshSampler::Draw(const Memory& memory,
+std::optional<space::Configuration> FreshSampler::Draw(const History& history,
                                                        base::RandomStream& random) {
   gave_up_ = false;
   if (!listed_) {
-    const bool can_be_listed = memory.space().CountFeasible() <= kMaxListed;
+    const bool can_be_listed = history.space().CountFeasible() <= kMaxListed;
     for (int draw = 0; draw < (can_be_listed ? kDrawsAtOnce : kUnlistedDraws); ++draw) {
-      std::optional<space::Configuration> drawn = memory.space().Sample(random, method_);
+      std::optional<space::Configuration> drawn = history.space().Sample(random, method_);
       if (!drawn) break;
-      if (!memory.Knows(*drawn)) return drawn;
+      if (!history.Knows(*drawn)) return drawn;
     }
     if (!can_be_listed) {
       gave_up_ = true;
       return std::nullopt;
     }
-    memory.space().ForEach([&](const space::Configuration& c) {
-      if (!memory.Knows(c)) left_.push_back(c);
+    history.space().ForEach([&](const space::Configuration& c) {
+      if (!history.Knows(c)) left_.push_back(c);
       return true;
     });
     random.Shuffle(left_);
     listed_ = true;
   }
-  while (!left_.empty() && memory.Knows(left_.back())) left_.pop_back();
+  while (!left_.empty() && history.Knows(left_.back())) left_.pop_back();
   if (left_.empty()) return std::nullopt;
   return left_.back();
 }

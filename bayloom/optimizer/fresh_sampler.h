@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "bayloom/base/random.h"
-#include "bayloom/optimizer/bayes/memory.h"
+#include "bayloom/optimizer/bayes/history.h"
 
 namespace bayloom::optimizer {
 
-/// Random feasible configurations that a memory does not know yet: draws, and draws again when the
+/// Random feasible configurations that a history does not know yet: draws, and draws again when the
 /// configuration is known. When that keeps failing, the few that are left are listed and dealt out
 /// in random order, so that small spaces are exhausted exactly.
 class FreshSampler {
@@ -20,7 +20,7 @@ class FreshSampler {
       : method_(method) {}
 
   /// None when the space has no more (or, for spaces too large to list, seems to).
-  std::optional<space::Configuration> Draw(const Memory& memory, base::RandomStream& random);
+  std::optional<space::Configuration> Draw(const History& history, base::RandomStream& random);
   /// Whether the last Draw found none although there may be more: the space is too large to list.
   bool gave_up() const { return gave_up_; }
 

@@ -15,14 +15,14 @@ class RandomSearch final : public Optimizer {
  public:
   RandomSearch(std::shared_ptr<const space::Space> space, space::SamplingMethod method,
                uint64_t seed)
-      : memory_(std::move(space)), sampler_(method), random_(seed) {}
+      : history_(std::move(space)), sampler_(method), random_(seed) {}
 
   std::vector<space::Configuration> Ask(int n) override {
     std::vector<space::Configuration> asked;
     while (static_cast<int>(asked.size()) < n) {
-      std::optional<space::Configuration> drawn = sampler_.Draw(memory_, random_);
+      std::optional<space::Configuration> drawn = sampler_.Draw(history_, random_);
       if (!drawn) break;
-      memory_.MarkAsked(*drawn);
+      history_.MarkAsked(*drawn);
       asked.push_back(std::move(*drawn));
     }
     return asked;
@@ -30,11 +30,11 @@ class RandomSearch final : public Optimizer {
   bool gave_up() const override { return sampler_.gave_up(); }
 
   void Tell(const space::Configuration& configuration, const trial::Outcome& outcome) override {
-    memory_.Record(configuration, outcome);
+    history_.Record(configuration, outcome);
   }
 
  private:
-  Memory memory_;
+  History history_;
   FreshSampler sampler_;
   base::RandomStream random_;
 };

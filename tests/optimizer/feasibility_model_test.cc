@@ -41,13 +41,13 @@ double Score(int trials, uint64_t seed, const std::function<trial::Outcome(trial
   const auto space = FourNumbers();
   const Features features(space);
   FeasibilityModel model(features);
-  Memory memory(space);
+  History history(space);
   base::RandomStream random(seed);
   for (int i = 0; i < trials; ++i) {
     const space::Configuration configuration = *space->Sample(random);
-    memory.Record(configuration, say(InThreeStages(configuration)));
+    history.Record(configuration, say(InThreeStages(configuration)));
   }
-  EXPECT_TRUE(model.Update(memory, random));
+  EXPECT_TRUE(model.Update(history, random));
   std::vector<space::Configuration> others;
   for (int i = 0; i < 1000; ++i) others.push_back(*space->Sample(random));
   const Eigen::VectorXd probability = model.Probability(features(others));
@@ -80,12 +80,12 @@ TEST(FeasibilityModel, EverythingIsFeasibleUntilSomethingFails) {
   const auto space = FourNumbers();
   const Features features(space);
   FeasibilityModel model(features);
-  Memory memory(space);
+  History history(space);
   base::RandomStream random(1);
   for (int i = 0; i < 20; ++i) {
-    memory.Record(*space->Sample(random), trial::Outcome::Feasible(1));
+    history.Record(*space->Sample(random), trial::Outcome::Feasible(1));
   }
-  EXPECT_FALSE(model.Update(memory, random));
+  EXPECT_FALSE(model.Update(history, random));
   EXPECT_FALSE(model.is_needed());
 }
 

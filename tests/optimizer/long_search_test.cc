@@ -149,29 +149,29 @@ TEST_F(LongSearch, LearnsFromAsManyTrialsAsItIsTold) {
 }
 
 TEST(MemoryRanking, FollowsOutcomesThatChange) {
-  Memory memory(AllSpaceCases().back().make());
+  History history(AllSpaceCases().back().make());
   base::RandomStream random(1);
   std::vector<space::Configuration> told;
   for (int i = 0; i < 300; ++i) {
-    told.push_back(*memory.space().Sample(random));
-    memory.Record(told.back(), trial::Outcome::Feasible(random.Normal()));
+    told.push_back(*history.space().Sample(random));
+    history.Record(told.back(), trial::Outcome::Feasible(random.Normal()));
     const space::Configuration& again = told[random.UniformInt(std::ssize(told))];
-    memory.Record(again, random.UniformInt(2) == 0
-                             ? trial::Outcome::Feasible(10 * random.Normal())
-                             : trial::Outcome::Infeasible(trial::Verdict::kCrash, "now"));
+    history.Record(again, random.UniformInt(2) == 0
+                              ? trial::Outcome::Feasible(10 * random.Normal())
+                              : trial::Outcome::Infeasible(trial::Verdict::kCrash, "now"));
     std::vector<double> values;
-    for (const Observation& trial : memory.trials()) {
+    for (const Observation& trial : history.trials()) {
       if (trial.outcome.ok()) values.push_back(trial.outcome.value);
     }
     std::sort(values.begin(), values.end());
-    ASSERT_EQ(memory.feasible(), values.size());
-    ASSERT_EQ(memory.failures(), memory.trials().size() - values.size());
+    ASSERT_EQ(history.feasible(), values.size());
+    ASSERT_EQ(history.failures(), history.trials().size() - values.size());
     double sum = 0;
     for (double value : values) sum += value;
-    ASSERT_NEAR(memory.MeanValue() * static_cast<double>(values.size()), sum, 1e-6);
-    const std::vector<int> best = memory.Best(3);
+    ASSERT_NEAR(history.MeanValue() * static_cast<double>(values.size()), sum, 1e-6);
+    const std::vector<int> best = history.Best(3);
     for (size_t k = 0; k < best.size(); ++k) {
-      ASSERT_EQ(memory.trials()[best[k]].outcome.value, values[k]);
+      ASSERT_EQ(history.trials()[best[k]].outcome.value, values[k]);
     }
   }
 }

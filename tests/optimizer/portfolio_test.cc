@@ -97,8 +97,8 @@ TEST(PortfolioTest, AnArmThatProposesNothingKeepsNoneFromItsTurn) {
 class TrustRegionsTest : public testing::Test {
  protected:
   void Record(const space::Configuration& c, double value) {
-    memory_.Record(c, trial::Outcome::Feasible(value));
-    regions_.Observe(memory_, memory_.trials().back());
+    history_.Record(c, trial::Outcome::Feasible(value));
+    regions_.Observe(history_, history_.trials().back());
   }
   /// In neighbours' steps.
   static double Steps(const space::Configuration& a, const space::Configuration& b) {
@@ -108,7 +108,7 @@ class TrustRegionsTest : public testing::Test {
   }
 
   base::RandomStream random_{5};
-  Memory memory_{ConstrainedTiles()};
+  History history_{ConstrainedTiles()};
   TrustRegions regions_;
 };
 
@@ -119,13 +119,13 @@ TEST_F(TrustRegionsTest, OpenAroundTheBestTrialsThatDiffer) {
   Record(far, 3);
   std::vector<double> bests;
   for (int i = 0; i < 2; ++i) {
-    const TrustRegions::Question question = regions_.Next(memory_, random_);
+    const TrustRegions::Question question = regions_.Next(history_, random_);
     bests.push_back(question.best);
     const space::Configuration& centre = question.best == 1 ? best : far;
     ASSERT_FALSE(question.candidates.empty());
     for (const space::Configuration& c : question.candidates) {
-      EXPECT_TRUE(memory_.space().Contains(c));
-      EXPECT_FALSE(memory_.Knows(c));
+      EXPECT_TRUE(history_.space().Contains(c));
+      EXPECT_FALSE(history_.Knows(c));
       EXPECT_LE(Steps(c, centre), 2);
     }
   }
@@ -134,13 +134,13 @@ TEST_F(TrustRegionsTest, OpenAroundTheBestTrialsThatDiffer) {
 
 TEST_F(TrustRegionsTest, FollowWhatIsBetterAndEndAfterFailures) {
   Record({{3, 3, 3, 3}}, 10);
-  TrustRegions::Question question = regions_.Next(memory_, random_);
+  TrustRegions::Question question = regions_.Next(history_, random_);
   const space::Configuration better = question.candidates.front();
   regions_.Ask(better, question.region);
   Record(better, 5);
   bool is_followed = false;
   for (int i = 0; i < 3; ++i) {
-    question = regions_.Next(memory_, random_);
+    question = regions_.Next(history_, random_);
     is_followed = is_followed || question.best == 5;
   }
   EXPECT_TRUE(is_followed);
@@ -150,13 +150,13 @@ TEST_F(TrustRegionsTest, FollowWhatIsBetterAndEndAfterFailures) {
   int failures = 0;
   while (question.best == 5 && failures < 100) {  // the third one is this region's turn again
     for (const space::Configuration& c : question.candidates) {
-      if (memory_.Knows(c)) continue;
+      if (history_.Knows(c)) continue;
       regions_.Ask(c, region);
       Record(c, worst++);
       ++failures;
       break;
     }
-    for (int i = 0; i < 3; ++i) question = regions_.Next(memory_, random_);
+    for (int i = 0; i < 3; ++i) question = regions_.Next(history_, random_);
     ASSERT_EQ(question.region, region);
   }
   // Three steps left, as many failures each as there are parameters; fewer where nothing is left.

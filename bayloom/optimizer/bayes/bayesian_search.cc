@@ -58,34 +58,35 @@ BayesianSearch::BayesianSearch(std::shared_ptr<const space::Space> space,
       random_(options.seed),
       further_objectives_(options.further_objectives),
       thresholds_(options.thresholds),
-      memory_(space),
-      further_memories_(further_objectives_.size(), Memory(space)),
+      history_(space),
+      further_histories_(further_objectives_.size(), History(space)),
       sampler_(options_.sampling),
       features_(space, options_.features),
       feasibility_(features_),
       has_prior_(AnyPrior(*space)) {
   for (const SurrogateFactory& make : make_surrogates) {
-    Adviser& adviser = advisers_.emplace_back();
+    SurrogateSet& surrogate_set = surrogate_sets_.emplace_back();
     for (size_t k = 0; k <= further_objectives_.size(); ++k) {
-      adviser.push_back({ObjectiveModel(make(features_, options_), features_, options_.objective,
-                                        !further_objectives_.empty(), options_.max_observations)});
+      surrogate_set.push_back(
+          {ObjectiveModel(make(features_, options_), features_, options_.objective,
+                          !further_objectives_.empty(), options_.max_observations)});
     }
   }
   for (const std::string& name : options.transfer.left_out) {
     notices_.push_back(fmt::format("{}: left out, as its values do not depend on its parameters",
                                    base::InOneLine(name, 100)));
   }
-  beginnings_ = Beginnings(features_, *space, options.transfer, canonical_, random_);
+  initial_design_ = InitialDesign(features_, *space, options.transfer, canonical_, random_);
   const bool knows_others = !options.transfer.tasks.empty();
   initial_samples_ = options.initial_samples > 0 ? options.initial_samples
-                     : knows_others              ? std::max(1, beginnings_.size())
+                     : knows_others              ? std::max(1, initial_design_.size())
                                                  : DefaultInitialSamples(*space);
 }
 
 std::vector<space::Configuration> BayesianSearch::Ask(int n) {
   std::vector<space::Configuration> asked;
   while (static_cast<int>(asked.size()) < n) {
-    std::optional<space::Configuration> next = AskBy(memory_.known() % advisers_.size());
+    std::optional<space::Configuration> next = AskBy(history_.known() % surrogate_sets_.size());
     if (!next) break;
     asked.push_back(std::move(*next));
   }
@@ -104,15 +105,15 @@ std::optional<space::Configuration> BayesianSearch::Asked(
 }
 
 void BayesianSearch::Expect(const space::Configuration& configuration) {
-  memory_.MarkAsked(configuration);
+  history_.MarkAsked(configuration);
   if (pool_) pool_->Take(configuration);
 }
 
 void BayesianSearch::Withdraw(const space::Configuration& configuration) {
-  memory_.Withdraw(configuration);
+  history_.Withdraw(configuration);
   if (pool_) pool_->Release(configuration);
-  for (Adviser& adviser : advisers_) {
-    for (SurrogateSlot& slot : adviser) slot.imagined.reset();
+  for (SurrogateSet& surrogate_set : surrogate_sets_) {
+    for (SurrogateSlot& slot : surrogate_set) slot.imagined.reset();
   }
 }
 
@@ -120,13 +121,13 @@ std::optional<space::Configuration> BayesianSearch::BestOf(
     std::span<const space::Configuration> candidates, double best) {
   if (candidates.empty()) return std::nullopt;
   try {
-    Adviser& adviser = advisers_.front();
-    const std::vector<const model::Surrogate*> surrogates = Learn(adviser);
-    PrepareUtility(adviser, surrogates);
-    utility_.best = adviser[0].objective.Transformed(best);
+    SurrogateSet& surrogate_set = surrogate_sets_.front();
+    const std::vector<const model::Surrogate*> surrogates = Learn(surrogate_set);
+    PrepareUtility(surrogate_set, surrogates);
+    utility_.best = surrogate_set[0].objective.Transformed(best);
     feasibility_floor_ = 0;
     std::vector<double> utilities(candidates.size());
-    UtilitiesAt(adviser, surrogates, candidates, utilities);
+    UtilitiesAt(surrogate_set, surrogates, candidates, utilities);
     return candidates[static_cast<size_t>(std::ranges::max_element(utilities) - utilities.begin())];
   } catch (const model::FitFailure& failure) {
     NoteFailure(failure);
@@ -142,67 +143,68 @@ bool BayesianSearch::MayBeFeasible(const space::Configuration& configuration) co
 
 void BayesianSearch::Tell(const space::Configuration& configuration,
                           const trial::Outcome& outcome) {
-  if (memory_.OutcomeOf(configuration) != nullptr) {
+  if (history_.OutcomeOf(configuration) != nullptr) {
     Forget();
   }
   const pareto::Point values =
       outcome.ok() ? ObjectiveValues(outcome, further_objectives_) : pareto::Point();
-  memory_.Record(configuration, outcome);
-  for (size_t k = 0; k < further_memories_.size(); ++k) {
-    further_memories_[k].Record(configuration,
-                                outcome.ok() ? trial::Outcome::Feasible(values[k + 1]) : outcome);
+  history_.Record(configuration, outcome);
+  for (size_t k = 0; k < further_histories_.size(); ++k) {
+    further_histories_[k].Record(configuration,
+                                 outcome.ok() ? trial::Outcome::Feasible(values[k + 1]) : outcome);
   }
   if (pool_) pool_->Take(configuration);
-  for (Adviser& adviser : advisers_) {
-    for (SurrogateSlot& slot : adviser) slot.imagined.reset();
+  for (SurrogateSet& surrogate_set : surrogate_sets_) {
+    for (SurrogateSlot& slot : surrogate_set) slot.imagined.reset();
   }
 }
 
 void BayesianSearch::Forget() {
-  for (Adviser& adviser : advisers_) {
-    for (SurrogateSlot& slot : adviser) slot.objective.Forget();
+  for (SurrogateSet& surrogate_set : surrogate_sets_) {
+    for (SurrogateSlot& slot : surrogate_set) slot.objective.Forget();
   }
   feasibility_.Forget();
 }
 
 bool BayesianSearch::IsSampling() const {
-  if (memory_.best() == nullptr || beginnings_.Next(memory_) != nullptr) return true;
+  if (history_.best() == nullptr || initial_design_.Next(history_) != nullptr) return true;
   // As many as without earlier tasks, beside what these cost.
-  const int samples = beginnings_.Disappoint(memory_)
-                          ? DefaultInitialSamples(memory_.space()) + beginnings_.Tried(memory_)
-                          : initial_samples_;
-  return memory_.known() < static_cast<size_t>(samples);
+  const int samples =
+      initial_design_.Disappoints(history_)
+          ? DefaultInitialSamples(history_.space()) + initial_design_.Tried(history_)
+          : initial_samples_;
+  return history_.known() < static_cast<size_t>(samples);
 }
 
 /// What earlier tasks let expect, or the default where there is one: it was chosen with care, and
 /// among many parameters every other configuration is drawn near it. The first of several
 /// beginnings is compared with something else before the others are tried.
 std::optional<space::Configuration> BayesianSearch::Sample() {
-  const space::Configuration* beginning = beginnings_.Next(memory_);
-  if (beginning != nullptr && !beginnings_.LackComparison(memory_)) return *beginning;
-  std::optional<space::Configuration> usual = memory_.space().Default();
-  if (usual && !memory_.Knows(*usual)) return usual;
-  if (usual && memory_.space().size() >= kManyParameters && memory_.known() % 2 == 1) {
+  const space::Configuration* beginning = initial_design_.Next(history_);
+  if (beginning != nullptr && !initial_design_.LacksComparison(history_)) return *beginning;
+  std::optional<space::Configuration> usual = history_.space().Default();
+  if (usual && !history_.Knows(*usual)) return usual;
+  if (usual && history_.space().size() >= kManyParameters && history_.known() % 2 == 1) {
     std::optional<space::Configuration> near =
-        DrawNear(memory_.space(), *usual, kBeginningShare, random_);
-    if (near && !memory_.Knows(*near)) return near;
+        DrawNear(history_.space(), *usual, kBeginningShare, random_);
+    if (near && !history_.Knows(*near)) return near;
   }
   return DrawFresh();
 }
 
 std::optional<space::Configuration> BayesianSearch::DrawFresh() {
-  std::optional<space::Configuration> drawn = sampler_.Draw(memory_, random_);
+  std::optional<space::Configuration> drawn = sampler_.Draw(history_, random_);
   for (int i = 0; canonical_ && drawn && i < kMaxForms; ++i) {
     space::Configuration form = canonical_(*drawn);
-    if (!memory_.Knows(form)) return form;
-    drawn = sampler_.Draw(memory_, random_);
+    if (!history_.Knows(form)) return form;
+    drawn = sampler_.Draw(history_, random_);
   }
   return drawn;
 }
 
 std::optional<space::Configuration> BayesianSearch::TrySuggest(size_t surrogate) {
   try {
-    std::optional<space::Configuration> suggested = Suggest(advisers_[surrogate]);
+    std::optional<space::Configuration> suggested = Suggest(surrogate_sets_[surrogate]);
     has_failed_ = false;
     return suggested;
   } catch (const model::FitFailure& failure) {
@@ -217,64 +219,64 @@ void BayesianSearch::NoteFailure(const model::FitFailure& failure) {
                        "); configurations are drawn at random until it works again");
   }
   Forget();
-  for (Adviser& adviser : advisers_) {
-    for (SurrogateSlot& slot : adviser) slot.imagined.reset();
+  for (SurrogateSet& surrogate_set : surrogate_sets_) {
+    for (SurrogateSlot& slot : surrogate_set) slot.imagined.reset();
   }
 }
 
-std::vector<const model::Surrogate*> BayesianSearch::Learn(Adviser& adviser) {
+std::vector<const model::Surrogate*> BayesianSearch::Learn(SurrogateSet& surrogate_set) {
   bool learnt_anew = false;
-  for (size_t k = 0; k < adviser.size(); ++k) {
-    const bool is_fitted = adviser[k].objective.Update(MemoryOf(k), random_);
+  for (size_t k = 0; k < surrogate_set.size(); ++k) {
+    const bool is_fitted = surrogate_set[k].objective.Update(HistoryOf(k), random_);
     if (k == 0) learnt_anew = is_fitted;
-    std::optional<std::string> notice = adviser[k].objective.TakeNotice();
+    std::optional<std::string> notice = surrogate_set[k].objective.TakeNotice();
     if (notice && k == 0) notices_.push_back(*std::move(notice));
   }
-  if (options_.learn_feasibility) feasibility_.Update(memory_, random_);
-  RefreshPool(learnt_anew && &adviser == &advisers_.front());
+  if (options_.learn_feasibility) feasibility_.Update(history_, random_);
+  RefreshPool(learnt_anew && &surrogate_set == &surrogate_sets_.front());
 
   std::vector<const model::Surrogate*> surrogates;
-  for (SurrogateSlot& slot : adviser) {
-    surrogates.push_back(&slot.WithPending(memory_, features_, options_.pending));
+  for (SurrogateSlot& slot : surrogate_set) {
+    surrogates.push_back(&slot.WithPending(history_, features_, options_.pending));
   }
   return surrogates;
 }
 
-std::optional<space::Configuration> BayesianSearch::Suggest(Adviser& adviser) {
-  const std::vector<const model::Surrogate*> surrogates = Learn(adviser);
-  PrepareUtility(adviser, surrogates);
+std::optional<space::Configuration> BayesianSearch::Suggest(SurrogateSet& surrogate_set) {
+  const std::vector<const model::Surrogate*> surrogates = Learn(surrogate_set);
+  PrepareUtility(surrogate_set, surrogates);
   feasibility_floor_ = feasibility_.is_needed() ? acquisition::DrawFeasibilityThreshold(
                                                       options_.feasibility_threshold, random_)
                                                 : 0;
   const bool climbs = !pool_is_complete_ && options_.local_searches > 0;
-  if (climbs && memory_.space().size() >= kManyParameters) {
-    acquisition::Suggestion near = BestNearBestKnown(adviser, surrogates);
+  if (climbs && history_.space().size() >= kManyParameters) {
+    acquisition::Suggestion near = BestNearBestKnown(surrogate_set, surrogates);
     if (near.exists()) return std::move(near.configuration);
   }
   std::vector<space::Configuration> starts;
-  acquisition::Suggestion best = BestOfPool(adviser, surrogates, starts);
+  acquisition::Suggestion best = BestOfPool(surrogate_set, surrogates, starts);
   if (climbs) {
     AddBestKnown(starts);
-    acquisition::Suggestion climbed = BestOfClimbs(adviser, surrogates, std::move(starts));
+    acquisition::Suggestion climbed = BestOfClimbs(surrogate_set, surrogates, std::move(starts));
     if (climbed.utility > best.utility) best = std::move(climbed);
   }
   if (!best.exists()) return std::nullopt;
   return std::move(best.configuration);
 }
 
-void BayesianSearch::PrepareUtility(const Adviser& adviser,
+void BayesianSearch::PrepareUtility(const SurrogateSet& surrogate_set,
                                     std::span<const model::Surrogate* const> surrogates) {
   noise_.clear();
   for (const model::Surrogate* surrogate : surrogates) {
     noise_.push_back(options_.noise_free ? 0 : surrogate->NoiseVariance());
   }
-  if (adviser.size() > 1) {
-    PrepareHypervolume(adviser);
+  if (surrogate_set.size() > 1) {
+    PrepareHypervolume(surrogate_set);
     return;
   }
   utility_ = {.kind = options_.acquisition,
-              .best = adviser[0].objective.Best(),
-              .beta = acquisition::ConfidenceBeta(static_cast<int>(memory_.known())),
+              .best = surrogate_set[0].objective.Best(),
+              .beta = acquisition::ConfidenceBeta(static_cast<int>(history_.known())),
               .noise = noise_[0]};
   if (options_.trade_off) {
     utility_.best -= *options_.trade_off;
@@ -282,26 +284,27 @@ void BayesianSearch::PrepareUtility(const Adviser& adviser,
   }
 }
 
-void BayesianSearch::PrepareHypervolume(const Adviser& adviser) {
+void BayesianSearch::PrepareHypervolume(const SurrogateSet& surrogate_set) {
   std::vector<pareto::Point> points;
-  for (size_t i = 0; i < memory_.trials().size(); ++i) {
-    if (!memory_.trials()[i].outcome.ok()) continue;
+  for (size_t i = 0; i < history_.trials().size(); ++i) {
+    if (!history_.trials()[i].outcome.ok()) continue;
     pareto::Point& point = points.emplace_back();
-    for (size_t k = 0; k < adviser.size(); ++k) {
-      point.push_back(adviser[k].objective.Transformed(MemoryOf(k).trials()[i].outcome.value));
+    for (size_t k = 0; k < surrogate_set.size(); ++k) {
+      point.push_back(
+          surrogate_set[k].objective.Transformed(HistoryOf(k).trials()[i].outcome.value));
     }
   }
   pareto::Point reference = pareto::DefaultReference(points);
   for (size_t k = 0; k < thresholds_.size(); ++k) {
     if (!thresholds_[k]) continue;
-    const double threshold = adviser[k].objective.Transformed(*thresholds_[k]);
+    const double threshold = surrogate_set[k].objective.Transformed(*thresholds_[k]);
     if (!std::isfinite(threshold)) continue;  // one that the objective's scale does not have
     reference[k] = std::min(pareto::DefaultReference(points, kMarginOfThresholds)[k], threshold);
   }
-  const size_t pending = memory_.pending().size();
+  const size_t pending = history_.pending().size();
   for (size_t i = 0; i < pending; ++i) {
     pareto::Point& point = points.emplace_back();
-    for (const SurrogateSlot& slot : adviser) point.push_back(slot.imagined_values[i]);
+    for (const SurrogateSlot& slot : surrogate_set) point.push_back(slot.imagined_values[i]);
   }
   std::vector<pareto::Point> front;
   for (int place : pareto::FrontOf(points)) front.push_back(points[static_cast<size_t>(place)]);
@@ -333,7 +336,7 @@ void BayesianSearch::UtilitiesOf(std::span<const Prediction> predictions,
 
 void BayesianSearch::RefreshPool(bool learnt_anew) {
   if (pool_ && (pool_is_complete_ || !learnt_anew)) return;
-  const space::Space& space = memory_.space();
+  const space::Space& space = history_.space();
   std::vector<space::Configuration> configurations;
   if (space.CountFeasible() <= options_.score_all_up_to) {
     pool_is_complete_ = true;
@@ -352,19 +355,19 @@ void BayesianSearch::RefreshPool(bool learnt_anew) {
     for (space::Configuration& c : configurations) c = canonical_(c);
   }
   pool_.emplace(std::move(configurations), features_);
-  for (Adviser& adviser : advisers_) {
-    for (SurrogateSlot& slot : adviser) {
+  for (SurrogateSet& surrogate_set : surrogate_sets_) {
+    for (SurrogateSlot& slot : surrogate_set) {
       slot.watched_pool = slot.objective.surrogate().TrackPredictions(pool_->rows());
     }
   }
-  for (const Observation& trial : memory_.trials()) pool_->Take(trial.configuration);
-  for (const space::Configuration& pending : memory_.pending()) pool_->Take(pending);
+  for (const Observation& trial : history_.trials()) pool_->Take(trial.configuration);
+  for (const space::Configuration& pending : history_.pending()) pool_->Take(pending);
 }
 
-const model::Surrogate& BayesianSearch::SurrogateSlot::WithPending(const Memory& memory,
+const model::Surrogate& BayesianSearch::SurrogateSlot::WithPending(const History& history,
                                                                    const Features& features,
                                                                    PendingPolicy policy) {
-  const std::vector<space::Configuration>& pending = memory.pending();
+  const std::vector<space::Configuration>& pending = history.pending();
   if (pending.empty()) return objective.surrogate();
   if (!imagined) {
     imagined = objective.surrogate().Clone();
@@ -394,9 +397,9 @@ void BayesianSearch::WeightUtilities(std::span<const space::Configuration> confi
     }
   }
   if (has_prior_ && options_.prior_weight > 0) {
-    const double weight = options_.prior_weight / static_cast<double>(memory_.known());
+    const double weight = options_.prior_weight / static_cast<double>(history_.known());
     for (size_t i = 0; i < utilities.size(); ++i) {
-      utilities[i] += weight * LogPrior(memory_.space(), configurations[i]);
+      utilities[i] += weight * LogPrior(history_.space(), configurations[i]);
     }
   }
   // The last bits differ with the alignment of memory, and must not decide between equals.
@@ -404,11 +407,12 @@ void BayesianSearch::WeightUtilities(std::span<const space::Configuration> confi
 }
 
 acquisition::Suggestion BayesianSearch::BestOfPool(
-    const Adviser& adviser, std::span<const model::Surrogate* const> surrogates,
+    const SurrogateSet& surrogate_set, std::span<const model::Surrogate* const> surrogates,
     std::vector<space::Configuration>& starts) {
-  std::vector<Prediction> predictions(adviser.size());
-  for (size_t k = 0; k < adviser.size(); ++k) {
-    adviser[k].watched_pool->Predict(*surrogates[k], predictions[k].mean, predictions[k].variance);
+  std::vector<Prediction> predictions(surrogate_set.size());
+  for (size_t k = 0; k < surrogate_set.size(); ++k) {
+    surrogate_set[k].watched_pool->Predict(*surrogates[k], predictions[k].mean,
+                                           predictions[k].variance);
   }
   std::vector<double> utilities(static_cast<size_t>(pool_->size()));
   UtilitiesOf(predictions, utilities);
@@ -429,7 +433,7 @@ acquisition::Suggestion BayesianSearch::BestOfPool(
   return {starts.front(), utilities[static_cast<size_t>(places.front())]};
 }
 
-void BayesianSearch::UtilitiesAt(Adviser& adviser,
+void BayesianSearch::UtilitiesAt(SurrogateSet& surrogate_set,
                                  std::span<const model::Surrogate* const> surrogates,
                                  std::span<const space::Configuration> configurations,
                                  std::span<double> utilities) {
@@ -439,7 +443,7 @@ void BayesianSearch::UtilitiesAt(Adviser& adviser,
     auto& [mean, variance] = predictions[k];
     const auto* const process = dynamic_cast<const model::GaussianProcess*>(surrogates[k]);
     if (process != nullptr && process->observations() >= kMinRemembered) {
-      adviser[k].memo.Predict(*process, configurations, rows, mean, variance);
+      surrogate_set[k].memo.Predict(*process, configurations, rows, mean, variance);
     } else {
       surrogates[k]->Predict(rows, mean, variance);
     }
@@ -449,54 +453,54 @@ void BayesianSearch::UtilitiesAt(Adviser& adviser,
 }
 
 acquisition::Suggestion BayesianSearch::BestNearBestKnown(
-    Adviser& adviser, std::span<const model::Surrogate* const> surrogates) {
+    SurrogateSet& surrogate_set, std::span<const model::Surrogate* const> surrogates) {
   std::vector<space::Configuration> centres, candidates;
   AddBestKnown(centres);
   if (further_objectives_.empty()) centres.resize(1);
   for (size_t i = 0; i < kNearCandidates; ++i) {
     const space::Configuration& centre = centres[i % centres.size()];
     std::optional<space::Configuration> near =
-        DrawNear(memory_.space(), centre, NearShare(memory_.space()), random_);
+        DrawNear(history_.space(), centre, NearShare(history_.space()), random_);
     if (near && canonical_) near = canonical_(*near);
-    if (near && !memory_.Knows(*near)) candidates.push_back(*std::move(near));
+    if (near && !history_.Knows(*near)) candidates.push_back(*std::move(near));
   }
   if (candidates.empty()) return {};
   std::vector<double> utilities(candidates.size());
-  UtilitiesAt(adviser, surrogates, candidates, utilities);
+  UtilitiesAt(surrogate_set, surrogates, candidates, utilities);
   const auto best = std::ranges::max_element(utilities);
   return {std::move(candidates[static_cast<size_t>(best - utilities.begin())]), *best};
 }
 
 acquisition::Suggestion BayesianSearch::BestOfClimbs(
-    Adviser& adviser, std::span<const model::Surrogate* const> surrogates,
+    SurrogateSet& surrogate_set, std::span<const model::Surrogate* const> surrogates,
     std::vector<space::Configuration> starts) {
   const auto utility = [&](std::span<const space::Configuration> configurations,
                            std::span<double> utilities) {
-    UtilitiesAt(adviser, surrogates, configurations, utilities);
+    UtilitiesAt(surrogate_set, surrogates, configurations, utilities);
   };
   return acquisition::ClimbToBest(
-      memory_.space(), utility, starts,
-      [&](const space::Configuration& c) { return memory_.Knows(c); }, kClimbSteps, random_,
+      history_.space(), utility, starts,
+      [&](const space::Configuration& c) { return history_.Knows(c); }, kClimbSteps, random_,
       canonical_);
 }
 
 void BayesianSearch::AddBestKnown(std::vector<space::Configuration>& starts) {
-  std::vector<int> best = memory_.Best(kBestKnown);
+  std::vector<int> best = history_.Best(kBestKnown);
   if (!further_objectives_.empty()) {
     best = Front();
     random_.Shuffle(best);
     best.resize(std::min(best.size(), kBestKnown));
   }
   for (int place : best) {
-    starts.push_back(memory_.trials()[static_cast<size_t>(place)].configuration);
+    starts.push_back(history_.trials()[static_cast<size_t>(place)].configuration);
   }
 }
 
 std::vector<int> BayesianSearch::Front() const {
   std::vector<int> places;
   std::vector<pareto::Point> points;
-  for (int i = 0; i < std::ssize(memory_.trials()); ++i) {
-    const trial::Outcome& outcome = memory_.trials()[static_cast<size_t>(i)].outcome;
+  for (int i = 0; i < std::ssize(history_.trials()); ++i) {
+    const trial::Outcome& outcome = history_.trials()[static_cast<size_t>(i)].outcome;
     if (!outcome.ok()) continue;
     places.push_back(i);
     points.push_back(ObjectiveValues(outcome, further_objectives_));

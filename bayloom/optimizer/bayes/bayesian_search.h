@@ -16,10 +16,10 @@
 #include "bayloom/acquisition/utility.h"
 #include "bayloom/model/fit_failure.h"
 #include "bayloom/model/incremental_predictor.h"
-#include "bayloom/optimizer/bayes/beginnings.h"
 #include "bayloom/optimizer/bayes/candidate_pool.h"
 #include "bayloom/optimizer/bayes/feasibility_model.h"
 #include "bayloom/optimizer/bayes/features.h"
+#include "bayloom/optimizer/bayes/initial_design.h"
 #include "bayloom/optimizer/bayes/objective_model.h"
 #include "bayloom/optimizer/bayes/prediction_memo.h"
 #include "bayloom/optimizer/fresh_sampler.h"
@@ -60,7 +60,7 @@ class BayesianSearch final : public Optimizer {
 
   // For a portfolio, of which the surrogates are some of the arms:
 
-  const Memory& memory() const { return memory_; }
+  const History& history() const { return history_; }
   /// Whether the random beginning goes on.
   bool IsSampling() const;
   /// As Ask(1), by the surrogate of that place.
@@ -74,7 +74,7 @@ class BayesianSearch final : public Optimizer {
   /// What the first surrogate learns from elsewhere has changed: it learns all of it again.
   void Forget();
   /// What models the first objective, as it was at the last suggestion.
-  const ObjectiveModel& objective() const { return advisers_.front().front().objective; }
+  const ObjectiveModel& objective() const { return surrogate_sets_.front().front().objective; }
   /// Of the candidates that one which the first surrogate expects to improve most upon `best`, a
   /// value of the objective; not for several objectives. None when the surrogate failed or there
   /// are none.
@@ -94,11 +94,11 @@ class BayesianSearch final : public Optimizer {
     PredictionMemo memo = PredictionMemo();    ///< of what is met outside of the pool
 
     /// The surrogate with outcomes imagined for all pending configurations.
-    const model::Surrogate& WithPending(const Memory& memory, const Features& features,
+    const model::Surrogate& WithPending(const History& history, const Features& features,
                                         PendingPolicy policy);
   };
   /// A surrogate of each objective.
-  using Adviser = std::vector<SurrogateSlot>;
+  using SurrogateSet = std::vector<SurrogateSlot>;
   /// What a surrogate says of several configurations.
   struct Prediction {
     Eigen::VectorXd mean;
@@ -113,19 +113,20 @@ class BayesianSearch final : public Optimizer {
   /// None when the surrogate has nothing to say, or failed.
   std::optional<space::Configuration> TrySuggest(size_t surrogate);
   /// None when the surrogate has nothing to say. Throws FitFailure.
-  std::optional<space::Configuration> Suggest(Adviser& adviser);
+  std::optional<space::Configuration> Suggest(SurrogateSet& surrogate_set);
   /// Learns what is new. Throws FitFailure.
-  std::vector<const model::Surrogate*> Learn(Adviser& adviser);
+  std::vector<const model::Surrogate*> Learn(SurrogateSet& surrogate_set);
   void NoteFailure(const model::FitFailure& failure);
   /// The trials with the values of an objective.
-  const Memory& MemoryOf(size_t objective) const {
-    return objective == 0 ? memory_ : further_memories_[objective - 1];
+  const History& HistoryOf(size_t objective) const {
+    return objective == 0 ? history_ : further_histories_[objective - 1];
   }
   /// Chooses what suggestions are worth by now. `surrogates`: of each objective, those with what is
   /// imagined.
-  void PrepareUtility(const Adviser& adviser, std::span<const model::Surrogate* const> surrogates);
+  void PrepareUtility(const SurrogateSet& surrogate_set,
+                      std::span<const model::Surrogate* const> surrogates);
   /// The front on the scale of the predictions, and from where its hypervolume is measured.
-  void PrepareHypervolume(const Adviser& adviser);
+  void PrepareHypervolume(const SurrogateSet& surrogate_set);
   /// Of the predictions of each objective. Throws FitFailure.
   void UtilitiesOf(std::span<const Prediction> predictions, std::span<double> utilities) const;
   void RefreshPool(bool learnt_anew);
@@ -133,16 +134,16 @@ class BayesianSearch final : public Optimizer {
   /// Adds priors and feasibility to the utilities.
   void WeightUtilities(std::span<const space::Configuration> configurations,
                        const model::RowMatrix& rows, std::span<double> utilities) const;
-  void UtilitiesAt(Adviser& adviser, std::span<const model::Surrogate* const> surrogates,
+  void UtilitiesAt(SurrogateSet& surrogate_set, std::span<const model::Surrogate* const> surrogates,
                    std::span<const space::Configuration> configurations,
                    std::span<double> utilities);
-  acquisition::Suggestion BestOfPool(const Adviser& adviser,
+  acquisition::Suggestion BestOfPool(const SurrogateSet& surrogate_set,
                                      std::span<const model::Surrogate* const> surrogates,
                                      std::vector<space::Configuration>& starts);
   /// Of what differs from the best known in a few parameters.
-  acquisition::Suggestion BestNearBestKnown(Adviser& adviser,
+  acquisition::Suggestion BestNearBestKnown(SurrogateSet& surrogate_set,
                                             std::span<const model::Surrogate* const> surrogates);
-  acquisition::Suggestion BestOfClimbs(Adviser& adviser,
+  acquisition::Suggestion BestOfClimbs(SurrogateSet& surrogate_set,
                                        std::span<const model::Surrogate* const> surrogates,
                                        std::vector<space::Configuration> starts);
   void AddBestKnown(std::vector<space::Configuration>& starts);
@@ -153,14 +154,14 @@ class BayesianSearch final : public Optimizer {
   int initial_samples_;
   space::CanonicalForm canonical_;
   base::RandomStream random_;
-  Beginnings beginnings_;
+  InitialDesign initial_design_;
   std::vector<std::string> further_objectives_;
   std::vector<std::optional<double>> thresholds_;
-  Memory memory_;
-  std::vector<Memory> further_memories_;  ///< of each further objective
+  History history_;
+  std::vector<History> further_histories_;  ///< of each further objective
   FreshSampler sampler_;
   Features features_;
-  std::vector<Adviser> advisers_;
+  std::vector<SurrogateSet> surrogate_sets_;
   FeasibilityModel feasibility_;
   std::vector<std::string> notices_;
   bool has_failed_ = false;  ///< the model, at the last suggestion

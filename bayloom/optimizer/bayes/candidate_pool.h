@@ -9,7 +9,7 @@
 
 #include "bayloom/model/surrogate.h"
 #include "bayloom/optimizer/bayes/features.h"
-#include "bayloom/optimizer/bayes/memory.h"
+#include "bayloom/optimizer/bayes/history.h"
 
 namespace bayloom::optimizer {
 

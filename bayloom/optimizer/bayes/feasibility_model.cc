@@ -38,9 +38,9 @@ int EndOf(trial::Verdict verdict) {
 
 }  // namespace
 
-bool FeasibilityModel::Update(const Memory& memory, base::RandomStream& random) {
-  const std::vector<Observation>& trials = memory.trials();
-  const size_t failures = memory.failures();
+bool FeasibilityModel::Update(const History& history, base::RandomStream& random) {
+  const std::vector<Observation>& trials = history.trials();
+  const size_t failures = history.failures();
   if (failures == 0 || failures == trials.size()) return false;
   const bool has_failed =
       trials.size() <= kEager ? failures != failures_ : HasGrown(failures, failures_);

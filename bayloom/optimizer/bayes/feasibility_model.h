@@ -8,11 +8,11 @@
 
 #include "bayloom/model/feasibility_forest.h"
 #include "bayloom/optimizer/bayes/features.h"
-#include "bayloom/optimizer/bayes/memory.h"
+#include "bayloom/optimizer/bayes/history.h"
 
 namespace bayloom::optimizer {
 
-/// How likely configurations are to be feasible, learnt from all trials of a memory once one of
+/// How likely configurations are to be feasible, learnt from all trials of a history once one of
 /// them has failed (Hellsten et al. 2023, sec. 4.2). Until then everything is.
 ///
 /// A trial is built, then runs, then its answer is checked. Each stage at which trials have failed
@@ -25,7 +25,7 @@ class FeasibilityModel {
   /// Learns again when a further trial has failed (beyond 1,000 trials: when failures have grown by
   /// a twentieth), or trials have grown by a twentieth. True when it did. Learns from 10,000 trials
   /// at most.
-  bool Update(const Memory& memory, base::RandomStream& random);
+  bool Update(const History& history, base::RandomStream& random);
   void Forget() { learnt_ = 0; }
 
   bool is_needed() const { return learnt_ > 0; }

@@ -84,7 +84,7 @@ FidelitySearch::FidelitySearch(std::shared_ptr<const space::Space> space,
     ObjectiveModel objective(MakeSurrogate(features_, below), features_,
                              options_.bayesian.objective, /*is_one_of_several=*/false,
                              options_.bayesian.max_observations);
-    lower_.push_back(std::make_unique<Level>(Memory(base_), std::move(objective)));
+    lower_.push_back(std::make_unique<Level>(History(base_), std::move(objective)));
     below = &lower_.back()->objective.surrogate();
   }
   const BayesianSearch::SurrogateFactory make = [&](const Features& features,
@@ -105,10 +105,10 @@ std::vector<space::Configuration> FidelitySearch::Ask(int n) {
 }
 
 std::optional<space::Configuration> FidelitySearch::AskOne() {
-  const bool is_beginning = lower_.front()->memory.known() < static_cast<size_t>(initial_samples_);
+  const bool is_beginning = lower_.front()->history.known() < static_cast<size_t>(initial_samples_);
   for (int level = 1; !is_beginning && level <= last(); ++level) {
-    const Memory& memory = MemoryAt(level);
-    if (memory.known() >= kPromotedFirst && memory.best() != nullptr) continue;
+    const History& history = MemoryAt(level);
+    if (history.known() >= kPromotedFirst && history.best() != nullptr) continue;
     if (std::optional<space::Configuration> best = Promoted(level)) {
       full_->Expect(*best);
       return AskAt(level, *best);
@@ -129,16 +129,16 @@ int FidelitySearch::LowestUnknown(const space::Configuration& configuration) con
 }
 
 space::Configuration FidelitySearch::AskAt(int level, const space::Configuration& configuration) {
-  if (level < last()) lower_[static_cast<size_t>(level)]->memory.MarkAsked(configuration);
+  if (level < last()) lower_[static_cast<size_t>(level)]->history.MarkAsked(configuration);
   return WithLevel(configuration, level);
 }
 
 std::optional<space::Configuration> FidelitySearch::Promoted(int level) const {
-  const Memory& below = MemoryAt(level - 1);
+  const History& below = MemoryAt(level - 1);
   for (const auto& [value, place] : below.ranking()) {
     const space::Configuration& configuration =
         below.trials()[static_cast<size_t>(place)].configuration;
-    const bool is_free = !full_->memory().Knows(configuration);
+    const bool is_free = !full_->history().Knows(configuration);
     if (is_free && !MemoryAt(level).Knows(configuration)) return configuration;
   }
   return std::nullopt;
@@ -147,11 +147,11 @@ std::optional<space::Configuration> FidelitySearch::Promoted(int level) const {
 bool FidelitySearch::Learn() {
   for (int level = 0; level < last(); ++level) {
     Level& learning = *lower_[static_cast<size_t>(level)];
-    if (learning.memory.best() == nullptr) return false;
+    if (learning.history.best() == nullptr) return false;
     if (level < stale_from_) continue;
     if (level > stale_from_) learning.objective.Forget();
     try {
-      learning.objective.Update(learning.memory, random_);
+      learning.objective.Update(learning.history, random_);
     } catch (const model::FitFailure&) {
       learning.objective.Forget();
       return false;
@@ -180,8 +180,8 @@ int FidelitySearch::ChooseLevel(const space::Configuration& configuration) const
 }
 
 double FidelitySearch::ShareOf(int level) const {
-  const Memory& below = MemoryAt(level);
-  const Memory& above = MemoryAt(level + 1);
+  const History& below = MemoryAt(level);
+  const History& above = MemoryAt(level + 1);
   const auto value_of = [&](int at, double value) {
     const ObjectiveModel& objective = ObjectiveAt(at);
     return objective.surrogate().Untransform(objective.Transformed(value));
@@ -232,7 +232,7 @@ void FidelitySearch::Tell(const space::Configuration& configuration,
     full_->Tell(base, outcome);
     return;
   }
-  lower_[static_cast<size_t>(level)]->memory.Record(base, outcome);
+  lower_[static_cast<size_t>(level)]->history.Record(base, outcome);
   if (outcome.ok()) {
     full_->Withdraw(base);
     stale_from_ = std::min(stale_from_, level);

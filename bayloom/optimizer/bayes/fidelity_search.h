@@ -10,7 +10,7 @@
 
 #include "bayloom/optimizer/bayes/bayesian_search.h"
 #include "bayloom/optimizer/bayes/features.h"
-#include "bayloom/optimizer/bayes/memory.h"
+#include "bayloom/optimizer/bayes/history.h"
 #include "bayloom/optimizer/bayes/objective_model.h"
 #include "bayloom/optimizer/optimizer.h"
 
@@ -39,7 +39,7 @@ class FidelitySearch final : public Optimizer {
  private:
   /// A fidelity below the last one.
   struct Level {
-    Memory memory;
+    History history;
     ObjectiveModel objective;
   };
   struct Cost {
@@ -48,8 +48,8 @@ class FidelitySearch final : public Optimizer {
   };
 
   int last() const { return static_cast<int>(lower_.size()); }
-  const Memory& MemoryAt(int level) const {
-    return level == last() ? full_->memory() : lower_[static_cast<size_t>(level)]->memory;
+  const History& MemoryAt(int level) const {
+    return level == last() ? full_->history() : lower_[static_cast<size_t>(level)]->history;
   }
   std::optional<space::Configuration> AskOne();
   /// The best of the fidelity below that was not asked for at this one.

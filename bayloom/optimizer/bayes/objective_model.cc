@@ -18,8 +18,8 @@ constexpr double kRefitGrowth = 1.1;
 
 }  // namespace
 
-bool ObjectiveModel::Update(const Memory& memory, base::RandomStream& random) {
-  const std::vector<Observation>& trials = memory.trials();
+bool ObjectiveModel::Update(const History& history, base::RandomStream& random) {
+  const std::vector<Observation>& trials = history.trials();
   std::vector<int> fresh;  // places of feasible trials not learnt yet
   bool accepts = true;
   for (size_t i = learnt_; i < trials.size(); ++i) {
@@ -30,25 +30,25 @@ bool ObjectiveModel::Update(const Memory& memory, base::RandomStream& random) {
   const size_t most = is_selective_ ? MaxSelected() : max_observations_;
   const size_t held = learnt_ == 0 ? 0 : held_;
   const bool has_grown =
-      held == memory.feasible() - fresh.size() &&
-      static_cast<double>(memory.feasible()) >= kRefitGrowth * static_cast<double>(held_at_fit_);
+      held == history.feasible() - fresh.size() &&
+      static_cast<double>(history.feasible()) >= kRefitGrowth * static_cast<double>(held_at_fit_);
   const bool fit = learnt_ == 0 || !accepts || has_grown || held + fresh.size() > most;
   learnt_ = trials.size();
   if (fit) {
-    Fit(memory, Selected(memory), random);
+    Fit(history, Selected(history), random);
   } else if (!fresh.empty()) {
-    Add(memory, fresh);
+    Add(history, fresh);
   }
   return fit;
 }
 
 /// All feasible trials, if the surrogate can learn from so many; else half as many as it could, as
 /// the search is to go on at this pace: the best, the newest, and the others evenly by their rank.
-std::vector<int> ObjectiveModel::Selected(const Memory& memory) {
+std::vector<int> ObjectiveModel::Selected(const History& history) {
   std::vector<int> places;
-  if (memory.feasible() <= max_observations_) {
-    for (size_t i = 0; i < memory.trials().size(); ++i) {
-      if (memory.trials()[i].outcome.ok()) places.push_back(static_cast<int>(i));
+  if (history.feasible() <= max_observations_) {
+    for (size_t i = 0; i < history.trials().size(); ++i) {
+      if (history.trials()[i].outcome.ok()) places.push_back(static_cast<int>(i));
     }
     return places;
   }
@@ -60,12 +60,12 @@ std::vector<int> ObjectiveModel::Selected(const Memory& memory) {
         count, MaxSelected());
   }
   std::unordered_set<int> taken;
-  for (int place : memory.Best(count / 4)) taken.insert(place);
-  for (size_t i = memory.trials().size(); i-- > 0 && taken.size() < count / 2;) {
-    if (memory.trials()[i].outcome.ok()) taken.insert(static_cast<int>(i));
+  for (int place : history.Best(count / 4)) taken.insert(place);
+  for (size_t i = history.trials().size(); i-- > 0 && taken.size() < count / 2;) {
+    if (history.trials()[i].outcome.ok()) taken.insert(static_cast<int>(i));
   }
   std::vector<int> others;
-  for (const auto& [value, place] : memory.ranking()) {
+  for (const auto& [value, place] : history.ranking()) {
     if (!taken.contains(place)) others.push_back(place);
   }
   const size_t drawn = count - taken.size();
@@ -75,36 +75,36 @@ std::vector<int> ObjectiveModel::Selected(const Memory& memory) {
   return places;
 }
 
-model::RowMatrix ObjectiveModel::Rows(const Memory& memory, std::span<const int> places) const {
+model::RowMatrix ObjectiveModel::Rows(const History& history, std::span<const int> places) const {
   std::vector<space::Configuration> configurations;
-  for (int place : places) configurations.push_back(memory.trials()[place].configuration);
+  for (int place : places) configurations.push_back(history.trials()[place].configuration);
   return features_(configurations);
 }
 
-Eigen::VectorXd ObjectiveModel::Transformed(const Memory& memory,
+Eigen::VectorXd ObjectiveModel::Transformed(const History& history,
                                             std::span<const int> places) const {
   Eigen::VectorXd transformed(std::ssize(places));
   std::transform(places.begin(), places.end(), transformed.begin(),
-                 [&](int place) { return transform_(memory.trials()[place].outcome.value); });
+                 [&](int place) { return transform_(history.trials()[place].outcome.value); });
   return transformed;
 }
 
-void ObjectiveModel::Fit(const Memory& memory, const std::vector<int>& places,
+void ObjectiveModel::Fit(const History& history, const std::vector<int>& places,
                          base::RandomStream& random) {
   std::vector<double> values;
-  for (int place : places) values.push_back(memory.trials()[place].outcome.value);
+  for (int place : places) values.push_back(history.trials()[place].outcome.value);
   transform_ = is_one_of_several_ && scale_ == model::ObjectiveScale::kAuto
                    ? ObjectiveTransform::WithLinearFront(values)
                    : ObjectiveTransform(values, scale_);
-  const Eigen::VectorXd transformed = Transformed(memory, places);
-  surrogate_->Fit(Rows(memory, places), transformed, random);
+  const Eigen::VectorXd transformed = Transformed(history, places);
+  surrogate_->Fit(Rows(history, places), transformed, random);
   held_ = held_at_fit_ = places.size();
   least_ = transformed.minCoeff();
 }
 
-void ObjectiveModel::Add(const Memory& memory, const std::vector<int>& places) {
-  const Eigen::VectorXd transformed = Transformed(memory, places);
-  surrogate_->Add(Rows(memory, places), transformed);
+void ObjectiveModel::Add(const History& history, const std::vector<int>& places) {
+  const Eigen::VectorXd transformed = Transformed(history, places);
+  surrogate_->Add(Rows(history, places), transformed);
   held_ += places.size();
   least_ = std::min(least_, transformed.minCoeff());
 }

@@ -12,12 +12,12 @@
 
 #include "bayloom/model/surrogate.h"
 #include "bayloom/optimizer/bayes/features.h"
-#include "bayloom/optimizer/bayes/memory.h"
+#include "bayloom/optimizer/bayes/history.h"
 #include "bayloom/optimizer/bayes/objective_transform.h"
 
 namespace bayloom::optimizer {
 
-/// A surrogate kept up to date with a memory's feasible trials. Its hyperparameters, and the
+/// A surrogate kept up to date with a history's feasible trials. Its hyperparameters, and the
 /// transform of the objective, are learnt again when the trials have grown by a tenth since; in
 /// between, new trials are added to what it knows. Of more trials than the surrogate can learn
 /// from, it gets a selection.
@@ -34,8 +34,8 @@ class ObjectiveModel {
         max_observations_(max_observations > 0 ? max_observations
                                                : surrogate_->max_observations()) {}
 
-  /// Whether it was learnt again. The memory has a feasible trial.
-  bool Update(const Memory& memory, base::RandomStream& random);
+  /// Whether it was learnt again. The history has a feasible trial.
+  bool Update(const History& history, base::RandomStream& random);
   /// An outcome that was learnt already has changed: learn again at the next update.
   void Forget() { learnt_ = 0; }
 
@@ -50,11 +50,11 @@ class ObjectiveModel {
  private:
   /// From half of the most on, before a selection is made again.
   size_t MaxSelected() const { return 2 * max_observations_ / 3; }
-  std::vector<int> Selected(const Memory& memory);
-  model::RowMatrix Rows(const Memory& memory, std::span<const int> places) const;
-  Eigen::VectorXd Transformed(const Memory& memory, std::span<const int> places) const;
-  void Fit(const Memory& memory, const std::vector<int>& places, base::RandomStream& random);
-  void Add(const Memory& memory, const std::vector<int>& places);
+  std::vector<int> Selected(const History& history);
+  model::RowMatrix Rows(const History& history, std::span<const int> places) const;
+  Eigen::VectorXd Transformed(const History& history, std::span<const int> places) const;
+  void Fit(const History& history, const std::vector<int>& places, base::RandomStream& random);
+  void Add(const History& history, const std::vector<int>& places);
 
   std::unique_ptr<model::Surrogate> surrogate_;
   const Features& features_;
@@ -63,7 +63,7 @@ class ObjectiveModel {
   size_t max_observations_;
   ObjectiveTransform transform_;
   double least_ = 0;                   ///< transformed
-  size_t learnt_ = 0;                  ///< trials of the memory, feasible or not
+  size_t learnt_ = 0;                  ///< trials of the history, feasible or not
   size_t held_ = 0, held_at_fit_ = 0;  ///< trials that the surrogate learnt from
   bool is_selective_ = false;
   std::optional<std::string> notice_;

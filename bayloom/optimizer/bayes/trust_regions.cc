@@ -35,28 +35,28 @@ int CountVarying(const space::Space& space) {
 
 }  // namespace
 
-TrustRegions::Question TrustRegions::Next(const Memory& memory, base::RandomStream& random) {
+TrustRegions::Question TrustRegions::Next(const History& history, base::RandomStream& random) {
   regions_.resize(kRegions);
   turn_ = (turn_ + 1) % kRegions;
   Region& region = regions_[turn_];
-  if (region.steps == 0) Open(region, memory, random);
+  if (region.steps == 0) Open(region, history, random);
   Question question{.region = static_cast<int>(turn_), .candidates = {}, .best = region.value};
   std::unordered_set<space::Configuration> met;
   for (int walk = 0; walk < kWalks; ++walk) {
     space::Configuration at = region.centre;
     const int64_t steps = 1 + random.UniformInt(region.steps);
     for (int64_t step = 0; step < steps; ++step) {
-      std::vector<space::Configuration> neighbours = memory.space().Neighbours(at, random);
+      std::vector<space::Configuration> neighbours = history.space().Neighbours(at, random);
       if (neighbours.empty()) break;
       at = std::move(neighbours[static_cast<size_t>(random.UniformInt(std::ssize(neighbours)))]);
     }
-    if (!memory.Knows(at) && met.insert(at).second) question.candidates.push_back(std::move(at));
+    if (!history.Knows(at) && met.insert(at).second) question.candidates.push_back(std::move(at));
   }
   if (question.candidates.empty()) --region.steps;
   return question;
 }
 
-void TrustRegions::Observe(const Memory& memory, const Observation& trial) {
+void TrustRegions::Observe(const History& history, const Observation& trial) {
   const auto asked = asked_for_.find(trial.configuration);
   if (asked == asked_for_.end()) return;
   Region& region = regions_[static_cast<size_t>(asked->second)];
@@ -69,7 +69,7 @@ void TrustRegions::Observe(const Memory& memory, const Observation& trial) {
     region.failures = 0;
     return;
   }
-  if (++region.failures < CountVarying(memory.space())) return;
+  if (++region.failures < CountVarying(history.space())) return;
   region.failures = 0;
   --region.steps;
 }
@@ -80,14 +80,14 @@ bool TrustRegions::IsFarFromAll(const space::Configuration& configuration) const
   });
 }
 
-void TrustRegions::Open(Region& region, const Memory& memory, base::RandomStream& random) {
-  const std::vector<int> best = memory.Best(kIncumbents);
+void TrustRegions::Open(Region& region, const History& history, base::RandomStream& random) {
+  const std::vector<int> best = history.Best(kIncumbents);
   const auto far = std::ranges::find_if(best, [&](int place) {
-    return IsFarFromAll(memory.trials()[static_cast<size_t>(place)].configuration);
+    return IsFarFromAll(history.trials()[static_cast<size_t>(place)].configuration);
   });
   const int place =
       far != best.end() ? *far : best[static_cast<size_t>(random.UniformInt(std::ssize(best)))];
-  const Observation& incumbent = memory.trials()[static_cast<size_t>(place)];
+  const Observation& incumbent = history.trials()[static_cast<size_t>(place)];
   region = {.centre = incumbent.configuration,
             .value = incumbent.outcome.value,
             .steps = kFirstSteps,

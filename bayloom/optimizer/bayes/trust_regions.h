@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bayloom/base/random.h"
-#include "bayloom/optimizer/bayes/memory.h"
+#include "bayloom/optimizer/bayes/history.h"
 
 namespace bayloom::optimizer {
 
@@ -28,14 +28,14 @@ class TrustRegions {
     double best = 0;
   };
 
-  /// None of the candidates is known; there may be none. The memory has a feasible trial.
-  Question Next(const Memory& memory, base::RandomStream& random);
+  /// None of the candidates is known; there may be none. The history has a feasible trial.
+  Question Next(const History& history, base::RandomStream& random);
   /// What was asked for.
   void Ask(const space::Configuration& configuration, int region) {
     asked_for_.emplace(configuration, region);
   }
-  /// A trial that the memory holds already.
-  void Observe(const Memory& memory, const Observation& trial);
+  /// A trial that the history holds already.
+  void Observe(const History& history, const Observation& trial);
 
  private:
   struct Region {
@@ -45,7 +45,7 @@ class TrustRegions {
     int failures = 0;
   };
 
-  void Open(Region& region, const Memory& memory, base::RandomStream& random);
+  void Open(Region& region, const History& history, base::RandomStream& random);
   bool IsFarFromAll(const space::Configuration& configuration) const;
 
   std::vector<Region> regions_;

@@ -25,22 +25,22 @@ class Annealing final : public Technique {
  public:
   std::string_view name() const override { return "annealing"; }
 
-  std::optional<space::Configuration> Propose(const Memory& memory,
+  std::optional<space::Configuration> Propose(const History& history,
                                               base::RandomStream& random) override {
     for (int move = 0; move < kFreeMoves && current_; ++move) {
       std::vector<space::Configuration> neighbours =
-          memory.space().Neighbours(current_->configuration, random);
+          history.space().Neighbours(current_->configuration, random);
       if (neighbours.empty()) break;
       space::Configuration& next = neighbours[random.UniformInt(std::ssize(neighbours))];
-      if (!memory.Knows(next)) return std::move(next);
-      if (const trial::Outcome* outcome = memory.OutcomeOf(next)) {
-        Consider({std::move(next), *outcome}, memory, random);
+      if (!history.Knows(next)) return std::move(next);
+      if (const trial::Outcome* outcome = history.OutcomeOf(next)) {
+        Consider({std::move(next), *outcome}, history, random);
       }
     }
-    return sampler_.Draw(memory, random);
+    return sampler_.Draw(history, random);
   }
 
-  void Observe(const Memory& memory, const Observation& trial, bool own,
+  void Observe(const History& history, const Observation& trial, bool own,
                base::RandomStream& random) override {
     // The outcome of the place it is at may be told again.
     if (current_ && trial.outcome.ok() && current_->configuration == trial.configuration) {
@@ -48,9 +48,9 @@ class Annealing final : public Technique {
     }
     if (!own) return;
     const bool is_best =
-        memory.best() != nullptr && memory.best()->configuration == trial.configuration;
+        history.best() != nullptr && history.best()->configuration == trial.configuration;
     since_best_ = is_best ? 0 : since_best_ + 1;
-    Consider(trial, memory, random);
+    Consider(trial, history, random);
     temperature_ = std::max(kEndTemperature, temperature_ * kCooling);
     if (since_best_ < kPatience) return;
     since_best_ = 0;
@@ -59,10 +59,10 @@ class Annealing final : public Technique {
   }
 
  private:
-  void Consider(Observation next, const Memory& memory, base::RandomStream& random) {
+  void Consider(Observation next, const History& history, base::RandomStream& random) {
     if (!next.outcome.ok()) return;
     if (current_) {
-      const Energy energy(memory);
+      const Energy energy(history);
       const double rise = energy(next.outcome.value) - energy(current_->outcome.value);
       if (rise > 0 && random.Uniform() >= std::exp(-rise / temperature_)) return;
     }

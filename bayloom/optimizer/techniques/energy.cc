@@ -14,10 +14,10 @@ constexpr double kMaxEnergy = 1e300;
 
 }  // namespace
 
-Energy::Energy(const Memory& memory) {
-  const double best = memory.best()->outcome.value;
+Energy::Energy(const History& history) {
+  const double best = history.best()->outcome.value;
   if (best > 0) return;
-  const double distance = memory.MeanValue() - best;
+  const double distance = history.MeanValue() - best;
   scale_ = distance > 0 ? std::min(distance, kMaxEnergy) : 1;
 }
 

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "bayloom/optimizer/bayes/memory.h"
+#include "bayloom/optimizer/bayes/history.h"
 
 namespace bayloom::optimizer {
 
@@ -11,8 +11,8 @@ namespace bayloom::optimizer {
 /// factor of e), else multiples of the mean distance of ordinary values from the best known.
 class Energy {
  public:
-  /// The memory has a best trial.
-  explicit Energy(const Memory& memory);
+  /// The history has a best trial.
+  explicit Energy(const History& history);
   double operator()(double value) const;
 
  private:

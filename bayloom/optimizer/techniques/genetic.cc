@@ -30,20 +30,20 @@ class Genetic final : public Technique {
 
   std::string_view name() const override { return "genetic"; }
 
-  std::optional<space::Configuration> Propose(const Memory& memory,
+  std::optional<space::Configuration> Propose(const History& history,
                                               base::RandomStream& random) override {
-    if (population_.size() < kPopulation) return sampler_.Draw(memory, random);
-    space::Configuration child = Breed(memory.space(), random);
-    if (random.Uniform() < kMutationProbability) Mutate(child, memory.space(), random);
-    for (int i = 0; i < kMutations && memory.Knows(child); ++i) {
-      Mutate(child, memory.space(), random);
+    if (population_.size() < kPopulation) return sampler_.Draw(history, random);
+    space::Configuration child = Breed(history.space(), random);
+    if (random.Uniform() < kMutationProbability) Mutate(child, history.space(), random);
+    for (int i = 0; i < kMutations && history.Knows(child); ++i) {
+      Mutate(child, history.space(), random);
     }
-    if (memory.Knows(child)) return sampler_.Draw(memory, random);
+    if (history.Knows(child)) return sampler_.Draw(history, random);
     return child;
   }
 
   /// The newcomer takes the place of the worst if it is better.
-  void Observe(const Memory&, const Observation& trial, bool, base::RandomStream&) override {
+  void Observe(const History&, const Observation& trial, bool, base::RandomStream&) override {
     if (!trial.outcome.ok()) return;
     const auto better = [](const Observation& a, const Observation& b) {
       return a.outcome.value < b.outcome.value;

@@ -7,7 +7,7 @@ namespace bayloom::optimizer {
 
 HeuristicSearch::HeuristicSearch(std::shared_ptr<const space::Space> space,
                                  std::vector<std::unique_ptr<Technique>> techniques, uint64_t seed)
-    : memory_(std::move(space)),
+    : history_(std::move(space)),
       techniques_(std::move(techniques)),
       bandit_(static_cast<int>(techniques_.size())),
       random_(seed) {}
@@ -24,19 +24,19 @@ std::vector<space::Configuration> HeuristicSearch::Ask(int n) {
 
 std::optional<space::Configuration> HeuristicSearch::Propose() {
   const int chosen = bandit_.Choose();
-  std::optional<space::Configuration> proposed = techniques_[chosen]->Propose(memory_, random_);
-  if (!proposed) proposed = sampler_.Draw(memory_, random_);
+  std::optional<space::Configuration> proposed = techniques_[chosen]->Propose(history_, random_);
+  if (!proposed) proposed = sampler_.Draw(history_, random_);
   if (!proposed) return std::nullopt;
-  memory_.MarkAsked(*proposed);
+  history_.MarkAsked(*proposed);
   asked_by_.emplace(*proposed, chosen);
   return proposed;
 }
 
 void HeuristicSearch::Tell(const space::Configuration& configuration,
                            const trial::Outcome& outcome) {
-  const Observation* const best = memory_.best();
+  const Observation* const best = history_.best();
   const bool is_new_best = outcome.ok() && (best == nullptr || outcome.value < best->outcome.value);
-  memory_.Record(configuration, outcome);
+  history_.Record(configuration, outcome);
   const auto asked = asked_by_.find(configuration);
   const int owner = asked == asked_by_.end() ? -1 : asked->second;
   if (owner >= 0) {
@@ -45,7 +45,7 @@ void HeuristicSearch::Tell(const space::Configuration& configuration,
   }
   const Observation trial = {configuration, outcome};
   for (int i = 0; i < std::ssize(techniques_); ++i) {
-    techniques_[i]->Observe(memory_, trial, i == owner, random_);
+    techniques_[i]->Observe(history_, trial, i == owner, random_);
   }
 }
 

@@ -28,7 +28,7 @@ class HeuristicSearch final : public Optimizer {
  private:
   std::optional<space::Configuration> Propose();
 
-  Memory memory_;
+  History history_;
   std::vector<std::unique_ptr<Technique>> techniques_;
   AucBandit bandit_;
   base::RandomStream random_;

@@ -29,27 +29,27 @@ class PatternSearch final : public Technique {
  public:
   std::string_view name() const override { return "pattern-search"; }
 
-  std::optional<space::Configuration> Propose(const Memory& memory,
+  std::optional<space::Configuration> Propose(const History& history,
                                               base::RandomStream& random) override {
     while (centre_) {
       while (!untried_.empty()) {
         const Direction direction = untried_.back();
         untried_.pop_back();
-        std::optional<space::Configuration> next = Step(memory.space(), direction, random);
-        if (!next || memory.Knows(*next)) continue;
+        std::optional<space::Configuration> next = Step(history.space(), direction, random);
+        if (!next || history.Knows(*next)) continue;
         proposed_ = direction;
         return next;
       }
-      if (step_ * Longest(memory.space()) <= 1) break;
+      if (step_ * Longest(history.space()) <= 1) break;
       step_ /= 2;
-      ListDirections(memory.space(), random);
+      ListDirections(history.space(), random);
     }
     centre_.reset();
     step_ = kFirstStep;
-    return sampler_.Draw(memory, random);
+    return sampler_.Draw(history, random);
   }
 
-  void Observe(const Memory& memory, const Observation& trial, bool own,
+  void Observe(const History& history, const Observation& trial, bool own,
                base::RandomStream& random) override {
     if (!trial.outcome.ok()) return;
     if (centre_ && centre_->configuration == trial.configuration) {  // told again
@@ -63,7 +63,7 @@ class PatternSearch final : public Technique {
       return;
     }
     centre_ = trial;
-    ListDirections(memory.space(), random);
+    ListDirections(history.space(), random);
     if (own && proposed_) untried_.push_back(*proposed_);  // what helped once is tried first
   }
 

@@ -57,7 +57,7 @@ std::vector<space::Configuration> Portfolio::Ask(int n) {
 
 /// At random, ever more often.
 bool Portfolio::IsStuck() {
-  const auto told = static_cast<double>(surrogates_.memory().trials().size());
+  const auto told = static_cast<double>(surrogates_.history().trials().size());
   const double patience = kTrialsAlone + kShareAlone * told;
   const double since = told - static_cast<double>(told_at_best_);
   return random_.Uniform() < kMaxShare * std::clamp(since / patience - 1, 0.0, 1.0);
@@ -75,11 +75,11 @@ std::optional<space::Configuration> Portfolio::AskArm(int arm) {
 }
 
 std::optional<space::Configuration> Portfolio::AskRegions() {
-  TrustRegions::Question question = regions_.Next(surrogates_.memory(), random_);
+  TrustRegions::Question question = regions_.Next(surrogates_.history(), random_);
   if (canonical_) {
     for (space::Configuration& c : question.candidates) c = canonical_(c);
     std::erase_if(question.candidates,
-                  [&](const space::Configuration& c) { return surrogates_.memory().Knows(c); });
+                  [&](const space::Configuration& c) { return surrogates_.history().Knows(c); });
   }
   std::optional<space::Configuration> next = surrogates_.BestOf(question.candidates, question.best);
   if (next) regions_.Ask(*next, question.region);
@@ -90,10 +90,10 @@ std::optional<space::Configuration> Portfolio::AskRegions() {
 std::optional<space::Configuration> Portfolio::AskTechnique(Technique& technique) {
   std::optional<space::Configuration> unlikely;
   for (int i = 0; i < kMaxUnlikely; ++i) {
-    std::optional<space::Configuration> next = technique.Propose(surrogates_.memory(), random_);
+    std::optional<space::Configuration> next = technique.Propose(surrogates_.history(), random_);
     if (!next) break;
     if (canonical_) next = canonical_(*next);
-    if (surrogates_.memory().Knows(*next)) continue;
+    if (surrogates_.history().Knows(*next)) continue;
     if (surrogates_.MayBeFeasible(*next)) return next;
     unlikely = std::move(next);
   }
@@ -101,11 +101,11 @@ std::optional<space::Configuration> Portfolio::AskTechnique(Technique& technique
 }
 
 void Portfolio::Tell(const space::Configuration& configuration, const trial::Outcome& outcome) {
-  const Memory& memory = surrogates_.memory();
-  const Observation* const best = memory.best();
+  const History& history = surrogates_.history();
+  const Observation* const best = history.best();
   const bool is_new_best = outcome.ok() && (best == nullptr || outcome.value < best->outcome.value);
   surrogates_.Tell(configuration, outcome);
-  if (is_new_best) told_at_best_ = memory.trials().size();
+  if (is_new_best) told_at_best_ = history.trials().size();
   const auto asked = asked_by_.find(configuration);
   const int arm = asked == asked_by_.end() ? -1 : asked->second;
   if (arm >= 0) {
@@ -113,9 +113,9 @@ void Portfolio::Tell(const space::Configuration& configuration, const trial::Out
     asked_by_.erase(asked);
   }
   const Observation trial = {configuration, outcome};
-  regions_.Observe(memory, trial);
+  regions_.Observe(history, trial);
   for (int i = 0; i < std::ssize(techniques_); ++i) {
-    techniques_[static_cast<size_t>(i)]->Observe(memory, trial, arm == kTechniques + i, random_);
+    techniques_[static_cast<size_t>(i)]->Observe(history, trial, arm == kTechniques + i, random_);
   }
 }
 

@@ -10,11 +10,11 @@ namespace {
 class RandomTechnique final : public Technique {
  public:
   std::string_view name() const override { return "random"; }
-  std::optional<space::Configuration> Propose(const Memory& memory,
+  std::optional<space::Configuration> Propose(const History& history,
                                               base::RandomStream& random) override {
-    return sampler_.Draw(memory, random);
+    return sampler_.Draw(history, random);
   }
-  void Observe(const Memory&, const Observation&, bool, base::RandomStream&) override {}
+  void Observe(const History&, const Observation&, bool, base::RandomStream&) override {}
 
  private:
   FreshSampler sampler_;

@@ -10,23 +10,23 @@
 #include <vector>
 
 #include "bayloom/base/random.h"
-#include "bayloom/optimizer/bayes/memory.h"
+#include "bayloom/optimizer/bayes/history.h"
 
 namespace bayloom::optimizer {
 
 /// A heuristic that proposes one configuration at a time from what is known. Techniques share a
-/// memory: each sees what the others found.
+/// history: each sees what the others found.
 class Technique {
  public:
   virtual ~Technique() = default;
   virtual std::string_view name() const = 0;
 
-  /// A configuration the memory does not know; none when the technique has no idea now.
-  virtual std::optional<space::Configuration> Propose(const Memory& memory,
+  /// A configuration the history does not know; none when the technique has no idea now.
+  virtual std::optional<space::Configuration> Propose(const History& history,
                                                       base::RandomStream& random) = 0;
 
-  /// A trial that the memory holds already; `own` when this technique proposed it.
-  virtual void Observe(const Memory& memory, const Observation& trial, bool own,
+  /// A trial that the history holds already; `own` when this technique proposed it.
+  virtual void Observe(const History& history, const Observation& trial, bool own,
                        base::RandomStream& random) = 0;
 };
 

@@ -22,9 +22,9 @@ struct Observation {
 };
 
 /// What an optimizer has asked for and been told: every configuration once.
-class Memory {
+class History {
  public:
-  explicit Memory(std::shared_ptr<const space::Space> space) : space_(std::move(space)) {}
+  explicit History(std::shared_ptr<const space::Space> space) : space_(std::move(space)) {}
 
   const space::Space& space() const { return *space_; }
   const std::shared_ptr<const space::Space>& shared_space() const { return space_; }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/optimizer/bayes/memory.h"
+#include "bayloom/optimizer/bayes/history.h"
 
 #include <cmath>
 
@@ -10,24 +10,24 @@
 
 namespace bayloom::optimizer {
 
-const trial::Outcome* Memory::OutcomeOf(const space::Configuration& configuration) const {
+const trial::Outcome* History::OutcomeOf(const space::Configuration& configuration) const {
   const auto state = states_.find(configuration);
   if (state == states_.end() || state->second == kPending) return nullptr;
   return &trials_[state->second].outcome;
 }
 
-void Memory::MarkAsked(const space::Configuration& configuration) {
+void History::MarkAsked(const space::Configuration& configuration) {
   if (states_.emplace(configuration, kPending).second) asked_.push_back(configuration);
 }
 
-void Memory::Withdraw(const space::Configuration& configuration) {
+void History::Withdraw(const space::Configuration& configuration) {
   const auto state = states_.find(configuration);
   if (state == states_.end() || state->second != kPending) return;
   states_.erase(state);
   std::erase(asked_, configuration);
 }
 
-void Memory::Record(const space::Configuration& configuration, const trial::Outcome& outcome) {
+void History::Record(const space::Configuration& configuration, const trial::Outcome& outcome) {
   if (!space_->Contains(configuration)) {
     throw InputError("told the outcome of a configuration that is not in the space");
   }
@@ -49,21 +49,21 @@ void Memory::Record(const space::Configuration& configuration, const trial::Outc
   if (outcome.ok()) AddValue(outcome.value, state->second);
 }
 
-void Memory::AddValue(double value, int place) {
+void History::AddValue(double value, int place) {
   ranking_.emplace(value, place);
   if (std::abs(value) > model::ValueRange::kMaxMagnitude) return;
   ++ordinary_;
   mean_ += (value - mean_) / static_cast<double>(ordinary_);
 }
 
-void Memory::RemoveValue(double value, int place) {
+void History::RemoveValue(double value, int place) {
   ranking_.erase({value, place});
   if (std::abs(value) > model::ValueRange::kMaxMagnitude) return;
   --ordinary_;
   mean_ = ordinary_ > 0 ? mean_ - (value - mean_) / static_cast<double>(ordinary_) : 0;
 }
 
-std::vector<int> Memory::Best(size_t count) const {
+std::vector<int> History::Best(size_t count) const {
   std::vector<int> places;
   for (auto at = ranking_.begin(); at != ranking_.end() && places.size() < count; ++at) {
     places.push_back(at->second);
