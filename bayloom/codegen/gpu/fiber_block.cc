@@ -329,6 +329,7 @@ bool FiberBlock::FinishGroup(std::span<Thread> group) {
   for (size_t i = 0; i < kGroupSize; ++i) sums[i] = group[i].registers;
   MultiplyPanels(static_cast<tensor::DType>(group[0].parameter), group[0].parts.data(),
                  group[0].columns, sums);
+  ++products_;
   for (Thread& thread : group) thread.state = State::kReady;
   return true;
 }
@@ -354,6 +355,7 @@ bool FiberBlock::FinishWarp(std::span<Thread> warp) {
       break;
     case Together::kMultiply:
       MultiplyMatrices(static_cast<tensor::DType>(parameter), registers);
+      ++products_;
       break;
   }
   for (Thread& thread : warp) thread.state = State::kReady;

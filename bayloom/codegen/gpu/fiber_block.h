@@ -36,6 +36,7 @@ class FiberBlock {
                                  int64_t block, RaceChecker& checker);
   int64_t barriers() const { return barriers_; }
   int64_t copies() const { return copies_; }
+  int64_t products() const { return products_; }
 
  private:
   struct Copy;
@@ -90,7 +91,7 @@ class FiberBlock {
   RaceChecker* checker_ = nullptr;
   int64_t block_ = 0;
   int epoch_ = 0;
-  int64_t barriers_ = 0, copies_ = 0;
+  int64_t barriers_ = 0, copies_ = 0, products_ = 0;
   std::optional<std::string> fault_;
 };
 

@@ -165,8 +165,12 @@ Result<StandInCounts> StandIn::RunKernel(size_t number, const std::vector<void*>
       return Error{*std::move(fault)};
     }
   }
-  return StandInCounts{1, launch.blocks * launch.threads, block.barriers(), checker.accesses(),
-                       block.copies()};
+  return StandInCounts{1,
+                       launch.blocks * launch.threads,
+                       block.barriers(),
+                       checker.accesses(),
+                       block.copies(),
+                       block.products()};
 }
 
 Result<StandInCounts> StandIn::Run(void* const* parameters, const StandInOptions& options) const {
@@ -183,6 +187,7 @@ Result<StandInCounts> StandIn::Run(void* const* parameters, const StandInOptions
     counts.barriers += seen->barriers;
     counts.accesses += seen->accesses;
     counts.copies += seen->copies;
+    counts.products += seen->products;
   }
   return counts;
 }

@@ -31,6 +31,7 @@ struct StandInCounts {
   int64_t barriers = 0;  ///< of all blocks
   int64_t accesses = 0;  ///< to global and shared memory
   int64_t copies = 0;    ///< asynchronous ones
+  int64_t products = 0;  ///< of matrices, by a warp or by a group of warps
 };
 
 struct StandInCode;
