@@ -8,7 +8,7 @@
 ///
 ///     const TaskGraph network = ExtractTasks(ImportOnnx("resnet18.onnx"));
 ///     Tuning tuning(NetworkSubject("resnet18", network), target, store, evaluator,
-///                   {.budget = {.trials = 1000}});
+///                   {.run = {.budget = {.trials = 1000}}});
 ///     tuning.Run();
 ///     const TunedNetwork tuned = TunedNetwork::Choose(network, target, {.store = &store});
 

@@ -20,15 +20,13 @@ namespace bayloom::tuning {
 struct MapOptions {
   /// Empty: "genetic" with the model, "bayesian" with a simulator, or where it is to learn.
   std::string mapper;
-  /// Of every layer's search; the budget is that of all layers together. No trials given: see
-  /// DefaultEvaluations.
-  mapspace::MapperOptions search = {.budget = {}};
+  /// Of every layer's search; the run is that of all layers together, of which a turn is a
+  /// twentieth of a layer's share. No trials given: see DefaultEvaluations.
+  mapspace::MapperOptions search = {.run = {}};
   mapspace::ReuseCounting counting = mapspace::ReuseCounting::kExact;
   /// "model", "timeloop" (timeloop-model) or a command, see SimulatorOptions.
   std::string evaluator = "model";
   mapspace::SimulatorOptions simulator;  ///< but for the command
-  /// Divides the evaluations between layers, a twentieth of a layer's share at a time.
-  std::string scheduler = "gradient";
   /// Path of the store that keeps every evaluation; empty: none does.
   std::string database;
   bool resume = false;  ///< go on with the store's last searches of the same layers

@@ -90,6 +90,8 @@ void Summarize(RepeatedConfiguration& repeated) {
 ScenarioSearch::ScenarioSearch(std::vector<SearchMember> members, SearchOptions options)
     : members_(std::move(members)), options_(std::move(options)) {
   Check(members_, options_.repeat);
+  options_.run =
+      run::WithDefaults(std::move(options_.run), {.scheduler = "dynatune", .trials_per_slot = 8});
   // First: an evaluator that cannot be made leaves no database behind.
   for (const SearchMember& member : members_) AddEvaluator(member.scenario);
   for (const SearchMember& member : members_) {
@@ -97,17 +99,14 @@ ScenarioSearch::ScenarioSearch(std::vector<SearchMember> members, SearchOptions 
     studies_.push_back(
         std::make_unique<DurableStudy>(member.scenario, *stores_.back(), options_.resume));
   }
-  run::RunOptions run;
-  run.budget = options_.budget;
-  run.seed = options_.seed;
-  run.scheduler = options_.scheduler;
+  run::RunOptions run = options_.run;
   // One of several scenarios may fail without the others. A recorded space may have few records.
   if (members_.size() == 1 &&
       members_[0].scenario.evaluator.kind != external::EvaluatorKind::kRecorded) {
     run.failures_alike = run::kMaxFailuresAlike;
   }
   // A single scenario takes no turns, and need not wait for the end of a slot.
-  if (members_.size() > 1) run.trials_per_slot = options_.trials_per_slot;
+  if (members_.size() == 1) run.trials_per_slot = 0;
   run_ = std::make_unique<run::ScheduledRun<space::Configuration>>(std::move(run));
   for (size_t i = 0; i < members_.size(); ++i) AddTask(static_cast<int>(i));
 }
@@ -116,7 +115,7 @@ ScenarioSearch::~ScenarioSearch() = default;
 
 void ScenarioSearch::AddEvaluator(const external::Scenario& scenario) {
   const int64_t trials =
-      std::min(options_.budget.trials, scenario.max_trials.value_or(trial::Budget::kUnlimited));
+      std::min(options_.run.budget.trials, scenario.max_trials.value_or(trial::Budget::kUnlimited));
   const auto jobs =
       static_cast<int>(std::min<int64_t>(options_.jobs, std::max<int64_t>(1, trials)));
   const external::EvaluatorOptions& evaluator = scenario.evaluator;
@@ -143,7 +142,7 @@ void ScenarioSearch::AddTask(int member) {
     run_->Restore(member,
                   task.ValueOf(study.earlier()[i].configuration, study.earlier()[i].outcome),
                   study.earlier()[i].elapsed);
-    if ((i + 1) % options_.trials_per_slot == 0 || i + 1 == count) run_->RestoreSlotEnd(member);
+    if ((i + 1) % options_.run.trials_per_slot == 0 || i + 1 == count) run_->RestoreSlotEnd(member);
   }
 }
 
@@ -191,8 +190,8 @@ trial::StopReason ScenarioSearch::RepeatBest(
         repeat.trial = trial.ordinal;
         if (known.contains({repeat.trial, repeat.round})) continue;
         try {
-          std::optional<trial::Outcome> outcome =
-              trial::EvaluateOne(*evaluators_[member], trial.configuration, options_.budget.stop);
+          std::optional<trial::Outcome> outcome = trial::EvaluateOne(
+              *evaluators_[member], trial.configuration, options_.run.budget.stop);
           if (!outcome) return trial::StopReason::kStopped;
           repeat.outcome = *std::move(outcome);
         } catch (const SystemError& error) {

@@ -33,7 +33,6 @@
 namespace bayloom::tuning {
 namespace {
 
-constexpr int64_t kNetworkTrials = 1000;
 constexpr int64_t kOperatorTrials = 256;
 /// Trials of a slot where only the expected gain ends a tuning.
 constexpr int kSlotOfOpenBudget = 16;
@@ -68,6 +67,10 @@ std::string Agreed(const std::optional<std::string>& given, const nlohmann::json
                                  what, before, *given));
   }
   return before;
+}
+
+std::optional<std::string> GivenScheduler(const TuneOptions& options) {
+  return options.run.scheduler.empty() ? std::nullopt : std::optional(options.run.scheduler);
 }
 
 /// Throws InputError unless both are the same precision within the same tolerance.
@@ -147,32 +150,34 @@ std::optional<TrialPrior> PriorOf(const nlohmann::json& begun, const std::string
 
 /// What of a budget of seconds is kept for measuring the best again.
 double ReservedSeconds(const TuneOptions& options) {
-  const double seconds = options.budget.seconds;
+  const double seconds = options.run.budget.seconds;
   return std::max(options.repeat_share * seconds,
                   std::min(kMinRepeatSeconds, kMaxRepeatShare * seconds));
 }
 
-/// The budget, with the trials and the slots that go with it.
-void SetBudget(const TuneOptions& options, const TuningSubject& subject,
-               const target::Target& target, SessionOptions& session) {
-  session.budget = options.budget;
-  session.until_gain_per_minute = options.until_gain_per_minute;
-  if (options.repeat.candidates > 0 && !std::isinf(options.budget.seconds)) {
-    session.budget.seconds -= ReservedSeconds(options);
-  }
-  if (options.budget.trials != trial::Budget::kUnlimited) return;
-  if (std::isinf(options.budget.seconds) && options.until_gain_per_minute > 0) {
-    session.trials_per_slot = kSlotOfOpenBudget;
-    return;
-  }
-  if (std::isinf(options.budget.seconds)) {
-    session.budget.trials = subject.is_operator ? kOperatorTrials : kNetworkTrials;
-    return;
-  }
+/// Trials of a slot such that each task may have two within the time.
+int64_t SlotWithin(double seconds, size_t tasks, const target::Target& target) {
   const double rate = measure::TrialsPerSecond(target::MachineOf(target), target.cores);
-  const double two_turns_each =
-      rate * options.budget.seconds / (2 * static_cast<double>(subject.specs.size()));
-  session.trials_per_slot = static_cast<int>(std::clamp(two_turns_each, 8.0, 64.0));
+  const double two_turns_each = rate * seconds / (2 * static_cast<double>(tasks));
+  return static_cast<int64_t>(std::clamp(two_turns_each, 8.0, 64.0));
+}
+
+/// The session's part of the budget, with the trials and the slots that go with it.
+void SetBudget(const TuneOptions& options, const TuningSubject& subject,
+               const target::Target& target, run::RunOptions& run) {
+  const double seconds = options.run.budget.seconds;
+  const bool is_timed = !std::isinf(seconds);
+  run::RunOptions defaults;
+  if (subject.is_operator) defaults.budget.trials = kOperatorTrials;
+  if (run.budget.trials == trial::Budget::kUnlimited) {
+    if (is_timed) {
+      defaults.trials_per_slot = SlotWithin(seconds, subject.specs.size(), target);
+    } else if (run.until_gain_per_minute > 0) {
+      defaults.trials_per_slot = kSlotOfOpenBudget;
+    }
+  }
+  if (options.repeat.candidates > 0 && is_timed) run.budget.seconds -= ReservedSeconds(options);
+  run = run::WithDefaults(std::move(run), defaults);
 }
 
 }  // namespace
@@ -185,7 +190,7 @@ Tuning::Tuning(TuningSubject subject, const target::Target& target, record::Stor
   resumed_ = resumed.has_value();
   SessionOptions session;
   session.model = subject.name;
-  session.seed = options_.seed;
+  session.run = options_.run;
   session.first = options_.first;
   std::string cost_model = options_.cost_model.value_or("");
   if (options_.derivations) {
@@ -200,7 +205,7 @@ Tuning::Tuning(TuningSubject subject, const target::Target& target, record::Stor
     begun = base::ParseJsonOrDiscard(resumed->definition);
     CheckPrecisionAgrees(options_.precision, begun);
     session.strategy = Agreed(options_.strategy, begun, "strategy");
-    session.scheduler = Agreed(options_.scheduler, begun, "scheduler");
+    session.run.scheduler = Agreed(GivenScheduler(options_), begun, "scheduler");
     session.derivations =
         ReadDerivations(Agreed(options_.derivations, begun, "derivations", "all"));
     divisions = ReadDivisions(Agreed(options_.divisions, begun, "divisions", "none"));
@@ -211,14 +216,14 @@ Tuning::Tuning(TuningSubject subject, const target::Target& target, record::Stor
     session.resume = resumed->id;
   } else {
     session.strategy = options_.strategy.value_or(session.strategy);
-    session.scheduler = options_.scheduler.value_or(session.scheduler);
+    session.run.scheduler = GivenScheduler(options_).value_or(SessionOptions::kScheduler);
     if (!cost_model.empty() || session.strategy == "random") options_.prior.reset();
     if (options_.prior) {
       record::SampleStore(store.path()).AddModel(store.AddTarget(target), options_.prior->stored);
     }
   }
   nlohmann::json description = {{"strategy", session.strategy},
-                                {"scheduler", session.scheduler},
+                                {"scheduler", session.run.scheduler},
                                 {"derivations", session.derivations.ToString()},
                                 {"divisions", ToString(divisions)},
                                 {"objectives", ToString(session.objectives)}};
@@ -226,7 +231,7 @@ Tuning::Tuning(TuningSubject subject, const target::Target& target, record::Stor
   if (options_.prior) description[kPrior] = PriorJson(options_.prior->stored);
   if (!options_.precision.is_null()) description["precision"] = options_.precision;
   session.alternatives = TakeAlternatives(subject, divisions, target);
-  std::optional<double> peak = PeakFor(session.scheduler, begun, target, evaluator.is_here());
+  std::optional<double> peak = PeakFor(session.run.scheduler, begun, target, evaluator.is_here());
   if (peak) description[kPeak] = *peak;
   // Without a scheduler that asks, only the forecast of what is left looks at it.
   if (!peak && target.machine) peak = target.machine->PeakFlops();
@@ -240,7 +245,7 @@ Tuning::Tuning(TuningSubject subject, const target::Target& target, record::Stor
                          target.kind() != target::TargetKind::kNvidiaGpu;
   if (runs_here && session.objectives.size() == 1) load_ = std::move(subject.load);
   session.description = description.dump();
-  SetBudget(options_, subject, target, session);
+  SetBudget(options_, subject, target, session.run);
   cost_model_ = MakeCostModel(session.strategy, cost_model, options_.prior);
   session_ = std::make_unique<Session>(target, std::move(subject.specs), store, cost_model_.get(),
                                        evaluator, std::move(session));
@@ -250,7 +255,7 @@ trial::StopReason Tuning::Run(const TuningObserver& observer) {
   const trial::StopReason reason = session_->Run({observer.on_trial, observer.on_slot});
   lost_ = session_->lost();
   if (trial::CanResume(reason) || options_.repeat.candidates == 0) return reason;
-  trial::Budget budget = options_.budget;
+  trial::Budget budget = options_.run.budget;
   const bool is_timed = !std::isinf(budget.seconds);
   const double wanted =
       std::max(kMinRepeatSeconds, options_.repeat_share * session_->Status().seconds);

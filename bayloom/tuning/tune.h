@@ -23,17 +23,11 @@
 namespace bayloom::tuning {
 
 struct TuneOptions {
-  /// Without trials and seconds: 1,000 trials for a network, 256 for an operator, or as long as
-  /// `until_gain_per_minute` says.
-  trial::Budget budget;
-  /// Ends the tuning when another minute is expected to gain less than this share of the latency;
-  /// 0: never.
-  double until_gain_per_minute = 0;
-  /// See strategy::Strategies and scheduling::TaskSchedulers. When a session is resumed, what it
-  /// was begun with; something else is refused. Default "bayes" and
-  /// "expected-improvement".
+  /// As SessionOptions::run, but where nothing ends it, of an operator 256 trials. When a session
+  /// is resumed, the scheduler is what it was begun with; something else is refused.
+  run::RunOptions run = {};
+  /// See strategy::Strategies; the same of a resumed session. Default "bayes".
   std::optional<std::string> strategy = {};
-  std::optional<std::string> scheduler = {};
   /// As sketch::DerivationChoice reads it; the same of a resumed session. Default "all".
   std::optional<std::string> derivations = {};
   /// As ParseDivisions reads it; the same of a resumed session. Default "all", in sessions of
@@ -50,7 +44,6 @@ struct TuneOptions {
   /// As PrecisionToJson gives it: the session keeps it. A session is resumed with what it was begun
   /// with only.
   nlohmann::json precision = {};
-  uint64_t seed = 0;
   /// As SessionOptions::first.
   std::function<FirstPrograms(const sketch::SpaceGenerator&)> first = {};
   /// Go on with the store's last session of this subject on this target, if there is one.
@@ -100,7 +93,7 @@ struct TuningGain {
 ///     Measurer measurer(target, {});
 ///     MeasureEvaluator evaluator(measurer);
 ///     Tuning tuning(NetworkSubject("resnet18", network), target, store, evaluator,
-///                   {.budget = {.trials = 1000}});
+///                   {.run = {.budget = {.trials = 1000}}});
 ///     tuning.Run({.on_slot = ShowStatus});
 ///     const TunedNetwork tuned = TunedNetwork::Choose(network, target, {.store = &store});
 class Tuning {
