@@ -106,7 +106,7 @@ DesignSearch::DesignSearch(DesignSpace design, std::vector<DesignNetwork> networ
   if (study_->resumed() && study_->record().definition != scenario_.text) {
     throw InputError(fmt::format(
         "cannot resume search {} of {}: its space, networks, technology, limits or evaluations a "
-        "layer were others; begin a new one without --resume",
+        "layer were others; begin a new one instead of resuming it",
         study_->record().id, options_.database));
   }
   trials_ = options_.make_trials ? options_.make_trials(*design_, *evaluator_)

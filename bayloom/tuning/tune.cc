@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "bayloom/base/json.h"
+#include "bayloom/base/option_error.h"
 #include "bayloom/base/result.h"
 #include "bayloom/cost/model_file.h"
 #include "bayloom/cost/pretrained_model.h"
@@ -78,9 +79,10 @@ void CheckPrecisionAgrees(const nlohmann::json& given, const nlohmann::json& beg
   const std::string before = DescribePrecision(begun.value("precision", nlohmann::json()));
   const std::string now = DescribePrecision(given);
   if (now == before) return;
-  throw InputError(fmt::format(
-      "cannot resume: the session was begun with the precision {}, not {}; another --db begins one",
-      before, now));
+  throw InputError(
+      fmt::format("cannot resume: the session was begun with the precision {}, not {}; another "
+                  "database begins one",
+                  before, now));
 }
 
 sketch::DerivationChoice ReadDerivations(const std::string& text) {
@@ -91,7 +93,7 @@ sketch::DerivationChoice ReadDerivations(const std::string& text) {
 
 Divisions ReadDivisions(const std::string& text) {
   const Result<Divisions> divisions = ParseDivisions(text);
-  if (!divisions) throw InputError("--divisions: " + divisions.error().message);
+  if (!divisions) throw OptionError("divisions", divisions.error().message);
   return *divisions;
 }
 
@@ -99,9 +101,9 @@ Divisions ReadDivisions(const std::string& text) {
 std::vector<ProgramObjective> ReadObjectives(const std::string& text,
                                              const target::Target& target) {
   Result<std::vector<ProgramObjective>> objectives = ParseObjectives(text);
-  if (!objectives) throw InputError("--objective: " + objectives.error().message);
+  if (!objectives) throw OptionError("objective", objectives.error().message);
   if (objectives->size() > 1 && target.kind() == target::TargetKind::kNvidiaGpu) {
-    throw InputError("--objective: sizes and memory are known of programs for processors only");
+    throw OptionError("objective", "sizes and memory are known of programs for processors only");
   }
   return *std::move(objectives);
 }
