@@ -86,6 +86,8 @@ class ScenarioSearch {
   void AddEvaluator(const external::Scenario& scenario);
   void AddTask(int member);
   bool IsBetter(int member, double a, double b) const;
+  /// The trials that are to be evaluated again, best first.
+  std::vector<external::StudyTrial> BestOf(int member) const;
   trial::StopReason RepeatBest(const std::function<void(const RepeatStatus&)>& observer);
 
   std::vector<SearchMember> members_;
