@@ -95,7 +95,7 @@ void CoresRun::OpenJournal(const mapspace::Architecture& architecture,
   wanted.proposer = layers_->mapper();
   wanted.seed = options_.search.run.seed;
   journal_ = std::make_unique<RunJournal>(options_.database, wanted, options_.resume);
-  Restore(journal_->earlier());
+  Restore(journal_->Earlier());
 }
 
 void CoresRun::Restore(const std::vector<record::StoredTrial>& trials) {
@@ -196,8 +196,7 @@ trial::StopReason CoresRun::RunSplits(const std::function<void(int done)>& on_la
     if (on_layer) on_layer(k + 1);
   }
   if (budget.stop()) end = trial::StopReason::kStopped;
-  if (journal_) journal_->Flush();
-  if (journal_ && !trial::CanResume(end)) journal_->Finish();
+  if (journal_) journal_->End(end);
   return end;
 }
 

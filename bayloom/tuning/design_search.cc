@@ -126,7 +126,7 @@ DesignSearch::~DesignSearch() = default;
 
 trial::StopReason DesignSearch::Run(const run::RunObserver& observer) {
   const trial::StopReason end = run_->Run(observer);
-  if (!trial::CanResume(end)) study_->Finish();
+  study_->End(end);
   return end;
 }
 

@@ -131,7 +131,7 @@ void FusedRun::OpenRecord() {
   wanted.proposer = options_.layers.MapperName();
   wanted.seed = options_.layers.search.run.seed;
   journal_ = std::make_unique<RunJournal>(options_.layers.database, wanted, options_.layers.resume);
-  Restore(journal_->earlier());
+  Restore(journal_->Earlier());
   tiles_->SetOnMapped([this](const mapspace::MappedTile& tile) { Keep(tile); });
 }
 
@@ -280,10 +280,12 @@ mapspace::TileCoster FusedRun::Exact(const std::function<void(const Status&)>& o
 
 trial::StopReason FusedRun::EndOfGroups(bool ended) {
   end_ = base::MonotonicSeconds();
-  if (journal_) journal_->Flush();
-  if (options_.layers.search.run.budget.stop()) return trial::StopReason::kStopped;
-  if (journal_) journal_->Finish();
-  return ended ? trial::StopReason::kExhausted : trial::StopReason::kTime;
+  const trial::StopReason reason = options_.layers.search.run.budget.stop()
+                                       ? trial::StopReason::kStopped
+                                   : ended ? trial::StopReason::kExhausted
+                                           : trial::StopReason::kTime;
+  if (journal_) journal_->End(reason);
+  return reason;
 }
 
 trial::StopReason FusedRun::RunGroups(const std::function<void(const Status&)>& on_tile) {

@@ -200,16 +200,11 @@ std::vector<record::StoredTrial> MapRun::OpenRecord(Layer& layer, uint64_t seed)
                                 .evaluator = options_.evaluator,
                                 .mapper = options_.mapper,
                                 .seed = seed};
-  const std::optional<record::RunRecord> last =
-      options_.resume ? LastSearchOf(identity, *store_) : std::nullopt;
-  layer.record = last ? last->id : store_->BeginRun(identity.ToRecord()).id;
+  layer.run.emplace(*store_, identity.ToRecord(),
+                    options_.resume ? LastSearchOf(identity, *store_) : std::nullopt);
   const double hold = options_.evaluator == "model" ? kModelHoldSeconds : 0;
-  layer.trials = std::make_unique<record::RunTrials>(
-      *store_, std::make_shared<record::RunOrdinals>(*store_, layer.record),
-      record::RunTrialsOptions{.hold_seconds = hold});
-  if (!last) return {};
-  store_->SetFinished(layer.record, false);
-  return store_->TrialsOfRun(layer.record);
+  layer.trials = layer.run->Trials({.hold_seconds = hold});
+  return layer.run->Earlier();
 }
 
 void MapRun::Restore(Layer& layer, const std::vector<record::StoredTrial>& trials) {
@@ -229,10 +224,10 @@ void MapRun::Restore(Layer& layer, const std::vector<record::StoredTrial>& trial
 
 trial::StopReason MapRun::Run(const run::RunObserver& observer) {
   end_ = run_->Run(observer);
-  for (const Layer& layer : layers_) {
+  for (Layer& layer : layers_) {
     if (!layer.trials) continue;
     layer.trials->Flush();
-    if (!trial::CanResume(end_)) store_->SetFinished(layer.record, true);
+    layer.run->End(end_);
   }
   return end_;
 }

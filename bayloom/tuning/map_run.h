@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "bayloom/mapspace/mapper.h"
-#include "bayloom/record/run_trials.h"
+#include "bayloom/record/recorded_run.h"
 #include "bayloom/record/store.h"
 #include "bayloom/tuning/network_layers.h"
 
@@ -84,8 +84,8 @@ class MapRun {
     std::unique_ptr<mapspace::Mapspace> mapspace;
     std::unique_ptr<mapspace::AnalyticalModel> model;
     std::unique_ptr<trial::Evaluator<mapspace::Mapping>> evaluator;
+    std::optional<record::RecordedRun> run;     ///< none without a store
     std::unique_ptr<record::RunTrials> trials;  ///< null without a store
-    record::RunId record = 0;                   ///< its run in the store
     std::unique_ptr<mapspace::MapperTask> search;
     /// Of every layer: how unlike this one it is, and the value of its best mapping when that was
     /// last offered to this one's search.

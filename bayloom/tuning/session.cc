@@ -233,7 +233,7 @@ trial::StopReason Session::Run(const SessionObserver& observer) {
     listener.on_slot = [&](const run::RunStatus& status) { observer.on_slot(Extend(status)); };
   }
   const trial::StopReason reason = run_->Run(listener);
-  if (!trial::CanResume(reason)) log_->Finish();
+  log_->End(reason);
   return reason;
 }
 

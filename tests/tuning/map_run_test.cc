@@ -141,7 +141,7 @@ TEST_P(RecordedMapRun, GoesOnFromItsTrialsAndEvaluatesNothingTwice) {
   EXPECT_GT(kept, first_part / 2);
 
   const std::unique_ptr<MapRun> run = Make(whole, true, GetParam());
-  EXPECT_EQ(run->layers()[0].record, runs[0].id);
+  EXPECT_EQ(run->layers()[0].run->record().id, runs[0].id);
   EXPECT_EQ(run->Status().trials, kept) << "earlier evaluations count";
   EXPECT_EQ(run->layers()[0].search->result().evaluations, kept);
   EXPECT_EQ(run->layers()[0].search->result().value, before.value);
