@@ -19,7 +19,6 @@
 
 #include "bayloom/base/one_line.h"
 #include "bayloom/cli/commands.h"
-#include "bayloom/cli/keep_programs.h"
 #include "bayloom/cli/next_commands.h"
 #include "bayloom/cli/options/objective_option.h"
 #include "bayloom/cli/options/run_options.h"
@@ -38,7 +37,6 @@
 #include "bayloom/target/emulated.h"
 #include "bayloom/trial/command_trial.h"
 #include "bayloom/tuning/earlier_trials.h"
-#include "bayloom/tuning/first_programs.h"
 #include "bayloom/tuning/measure_evaluator.h"
 #include "bayloom/tuning/measured_target.h"
 
@@ -246,23 +244,6 @@ void ReadPrecision(TuneArguments& arguments) {
   if (arguments.options.resume) precision.Resume(store, arguments.model.SubjectName());
 }
 
-/// Measures programs on this machine.
-class LocalMachine {
- public:
-  LocalMachine(const target::Target& target, bool sandbox)
-      : measurer_(target, Options(sandbox)), evaluator_(measurer_) {}
-  tuning::ProgramEvaluator& evaluator() { return evaluator_; }
-
- private:
-  static measure::MeasureOptions Options(bool sandbox) {
-    measure::MeasureOptions options;
-    options.runner.sandbox = sandbox;
-    return options;
-  }
-  measure::Measurer measurer_;
-  tuning::MeasureEvaluator evaluator_;
-};
-
 /// Throws InputError for what is told to each worker instead.
 void CheckForWorkers(const TuneArguments& arguments, const worker::Report& hello) {
   const std::string option = arguments.sandbox                   ? "--sandbox"
@@ -282,6 +263,13 @@ std::optional<target::Target> TargetNamedFor(const worker::WorkerPool& workers,
   target::Target target = fleet::KernelTarget(option.name, option.threads, workers.hello());
   option.threads = target.cores;  // as the commands that come next have to say it
   return target;
+}
+
+std::unique_ptr<tuning::ProgramEvaluator> EvaluatorHere(const target::Target& target,
+                                                        bool sandbox) {
+  measure::MeasureOptions options;
+  options.runner.sandbox = sandbox;
+  return std::make_unique<tuning::MeasureEvaluator>(target, options);
 }
 
 std::unique_ptr<tuning::ProgramEvaluator> EvaluatorOn(worker::WorkerPool& workers,
@@ -313,24 +301,14 @@ void Tune(TuneArguments arguments) {
                                 : wanted ? store.TargetOf(store.AddTarget(*wanted))
                                          : TargetOfWorkers(*workers, store);
   std::optional<measure::LoadMonitor> load;
-  std::optional<LocalMachine> here;
-  std::unique_ptr<tuning::ProgramEvaluator> remote;
-  if (workers) {
-    remote = EvaluatorOn(*workers, target);
-  } else {
-    load.emplace(measure::LoadMonitorOptions{.threads = target.cores});
-    here.emplace(target, arguments.sandbox);
-  }
-  tuning::ProgramEvaluator& evaluator = remote ? *remote : here->evaluator();
-  base::ThreadPool pool;
-  options.first =
-      [&, tasks = static_cast<int>(subject.specs.size())](const sketch::SpaceGenerator& space) {
-        return tuning::FirstProgramsOf(space, tasks, user_store, pool);
-      };
+  if (!workers) load.emplace(measure::LoadMonitorOptions{.threads = target.cores});
+  const std::unique_ptr<tuning::ProgramEvaluator> evaluator =
+      workers ? EvaluatorOn(*workers, target) : EvaluatorHere(target, arguments.sandbox);
+  options.user_store = &user_store;
   if (arguments.prior == "on" && !options.cost_model && !target::IsEmulated(target)) {
     options.prior = user_store.Prior(target);
   }
-  tuning::Tuning tuning(subject, target, store, evaluator, options);
+  tuning::Tuning tuning(subject, target, store, *evaluator, options);
   tuning::Session& session = tuning.session();
   Say("{} session {}: {} task{} of {} on {} with {} threads, records in {}\n",
       tuning.resumed() ? "Resuming" : "Beginning", session.id(), session.tasks().size(),
@@ -363,9 +341,8 @@ void Tune(TuneArguments arguments) {
   progress.End();
   if (target::IsEmulated(target)) {
     Say("An emulator ran the programs: the times are none of a machine, and are kept apart\n");
-  } else {
-    KeepPrograms(session, subject.name, store, user_store, pool);
   }
+  tuning.Keep();
   if (load && load->WasMostlyBusy()) Say("{}\n", measure::DescribeWasBusy(load->Average()));
   PrintResult(tuning, reason, arguments);
   ThrowIfLost(reason, tuning.lost());

@@ -23,6 +23,8 @@
 #include "bayloom/measure/roofline.h"
 #include "bayloom/measure/trial_rate.h"
 #include "bayloom/target/emulated.h"
+#include "bayloom/tuning/first_programs.h"
+#include "bayloom/tuning/keep_programs.h"
 #include "bayloom/tuning/network_precision.h"
 #include "bayloom/tuning/network_turns.h"
 #include "bayloom/tuning/program_check.h"
@@ -193,7 +195,13 @@ Tuning::Tuning(TuningSubject subject, const target::Target& target, record::Stor
   SessionOptions session;
   session.model = subject.name;
   session.run = options_.run;
-  session.first = options_.first;
+  name_ = subject.name;
+  if (options_.user_store != nullptr) {
+    session.first = [this, tasks = static_cast<int>(subject.specs.size())](
+                        const sketch::SpaceGenerator& space) {
+      return FirstProgramsOf(space, tasks, *options_.user_store, pool_);
+    };
+  }
   std::string cost_model = options_.cost_model.value_or("");
   if (options_.derivations) {
     session.derivations = ReadDerivations(*options_.derivations);
@@ -251,6 +259,12 @@ Tuning::Tuning(TuningSubject subject, const target::Target& target, record::Stor
   cost_model_ = MakeCostModel(session.strategy, cost_model, options_.prior);
   session_ = std::make_unique<Session>(target, std::move(subject.specs), store, cost_model_.get(),
                                        evaluator, std::move(session));
+}
+
+void Tuning::Keep() {
+  const bool is_emulated = target::IsEmulated(session_->tasks().front()->space().target());
+  if (options_.user_store == nullptr || is_emulated) return;
+  KeepPrograms(*session_, name_, store_, *options_.user_store, pool_);
 }
 
 trial::StopReason Tuning::Run(const TuningObserver& observer) {

@@ -19,6 +19,7 @@
 #include "bayloom/tuning/repeat_options.h"
 #include "bayloom/tuning/session.h"
 #include "bayloom/tuning/tuning_subject.h"
+#include "bayloom/tuning/user_store.h"
 
 namespace bayloom::tuning {
 
@@ -44,8 +45,9 @@ struct TuneOptions {
   /// As PrecisionToJson gives it: the session keeps it. A session is resumed with what it was begun
   /// with only.
   nlohmann::json precision = {};
-  /// As SessionOptions::first.
-  std::function<FirstPrograms(const sketch::SpaceGenerator&)> first = {};
+  /// What earlier tunings have found. With it each task first tries its zero-trial program and what
+  /// is known of it or lent by others (FirstProgramsOf). Must outlive the tuning.
+  UserStore* user_store = nullptr;
   /// Go on with the store's last session of this subject on this target, if there is one.
   bool resume = false;
   /// The best programs of each task are measured again at the end, beside the zero-trial and the
@@ -113,6 +115,9 @@ class Tuning {
   const std::optional<TrialPrior>& prior() const { return options_.prior; }
   /// Why trials cannot be carried out, after an end by StopReason::kLost.
   const std::string& lost() const { return lost_; }
+  /// Keeps in the user's store, if there is one, what later tunings and commands may use, unless an
+  /// emulator ran the programs.
+  void Keep();
   /// As the store has it, earlier sessions included.
   TuningGain Gain() const;
   const std::vector<ProgramObjective>& objectives() const { return session_->objectives(); }
@@ -140,6 +145,8 @@ class Tuning {
   std::function<std::vector<graph::TaskGraph>()> load_;
   Divisions divisions_ = Divisions::kAll;
   bool resumed_;
+  std::string name_;  ///< of the subject
+  base::ThreadPool pool_;
   std::string lost_;
   std::unique_ptr<cost::CostModel> cost_model_;
   std::unique_ptr<Session> session_;
