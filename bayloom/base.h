@@ -18,6 +18,7 @@
 #include "bayloom/base/json.h"
 #include "bayloom/base/memory_advice.h"
 #include "bayloom/base/one_line.h"
+#include "bayloom/base/option_error.h"
 #include "bayloom/base/out_of_memory.h"
 #include "bayloom/base/path_error.h"
 #include "bayloom/base/prime_factors.h"

@@ -12,6 +12,7 @@
 #include "bayloom/record/machine_failures.h"
 #include "bayloom/record/pool_chunk.h"
 #include "bayloom/record/program_pool.h"
+#include "bayloom/record/recorded_run.h"
 #include "bayloom/record/run_record.h"
 #include "bayloom/record/run_trials.h"
 #include "bayloom/record/sample_store.h"

@@ -8,7 +8,7 @@
 ///
 ///     const TaskGraph network = ExtractTasks(ImportOnnx("resnet18.onnx"));
 ///     Tuning tuning(NetworkSubject("resnet18", network), target, store, evaluator,
-///                   {.budget = {.trials = 1000}});
+///                   {.run = {.budget = {.trials = 1000}}});
 ///     tuning.Run();
 ///     const TunedNetwork tuned = TunedNetwork::Choose(network, target, {.store = &store});
 
@@ -32,8 +32,10 @@
 #include "bayloom/tuning/durable_study.h"
 #include "bayloom/tuning/earlier_searches.h"
 #include "bayloom/tuning/earlier_trials.h"
+#include "bayloom/tuning/first_programs.h"
 #include "bayloom/tuning/fused_layers.h"
 #include "bayloom/tuning/fused_run.h"
+#include "bayloom/tuning/keep_programs.h"
 #include "bayloom/tuning/learner.h"
 #include "bayloom/tuning/map_run.h"
 #include "bayloom/tuning/measure_evaluator.h"

@@ -244,7 +244,8 @@ int RunCommandLine(int argc, char** argv) {
     return Run(argc, argv);
   } catch (const record::StoppedAtLock& error) {
     base::NoticeStop();
-    return Complain(OrderlyExitCode(), error.what());
+    return Complain(OrderlyExitCode(),
+                    std::string(error.what()) + ", and --resume goes on from there");
   } catch (const std::exception& error) {
     const Failure failure = Explain(error);
     // What was stopped early may well have no answer yet.

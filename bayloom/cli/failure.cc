@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include "bayloom/base/memory_advice.h"
+#include "bayloom/base/option_error.h"
 #include "bayloom/base/result.h"
 #include "bayloom/base/system_error.h"
 #include "bayloom/base/write_ignoring_sigpipe.h"
@@ -57,6 +58,7 @@ bool IsLackOfMemory(const std::exception_ptr& error) {
 }  // namespace
 
 Failure Explain(const std::exception& error) {
+  if (Is<OptionError>(error)) return {kBadInput, "--" + std::string(error.what())};
   if (Is<InputError>(error)) return {kBadInput, error.what()};
   if (Is<NotInThisBuild>(error)) return {kNotInThisBuild, error.what()};
   if (Is<CheckFailed>(error) || Is<SystemError>(error) || Is<std::system_error>(error)) {

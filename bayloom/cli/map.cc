@@ -104,7 +104,7 @@ void EvaluateMapping(const MapArguments& arguments) {
       arguments.mapping, model.problem(), model.architecture(), arguments.define.Variables());
   const auto evaluator = tuning::MakeMappingEvaluator(model, options);
   const std::optional<trial::Outcome> outcome =
-      trial::EvaluateOne(*evaluator, mapping, options.search.budget.stop);
+      trial::EvaluateOne(*evaluator, mapping, options.search.run.budget.stop);
   if (!outcome) throw CheckFailed("stopped before the mapping was evaluated");
   if (!outcome->ok()) throw InputError(arguments.mapping + ": " + outcome->reason);
   DeliverMapping(mapping, outcome->value, model, arguments, nlohmann::json::object());

@@ -95,22 +95,11 @@ std::vector<tuning::SearchMember> LoadMembers(const SearchArguments& arguments) 
   return members;
 }
 
-/// That of the command line; of a single scenario else its own.
-trial::Budget BudgetOf(const SearchArguments& arguments,
-                       const std::vector<tuning::SearchMember>& members) {
-  trial::Budget budget = MakeBudget(arguments.scenario.trials, arguments.scenario.time);
-  if (members.size() > 1) return budget;
-  const external::Scenario& scenario = members[0].scenario;
-  budget.trials = scenario.max_trials.value_or(trial::Budget::kUnlimited);
-  if (scenario.max_seconds) budget.seconds = *scenario.max_seconds;
-  return budget;
-}
-
 void PrintBeginning(const tuning::ScenarioSearch& search, const SearchArguments& arguments) {
   if (search.members().size() > 1) {
     Say("{} {} scenarios together, {} scheduler, slots of {} trials\n",
         arguments.options.resume ? "Resuming" : "Searching", search.members().size(),
-        arguments.options.scheduler, arguments.options.trials_per_slot);
+        search.run_options().scheduler, search.run_options().trials_per_slot);
     return;
   }
   const tuning::SearchMember& member = search.members()[0];
@@ -179,9 +168,8 @@ report::Table ResultTable(const tuning::ScenarioSearch& search) {
   return table;
 }
 
-nlohmann::json SummaryOfAll(const tuning::ScenarioSearch& search,
-                            const SearchArguments& arguments) {
-  nlohmann::json shown = {{"scheduler", arguments.options.scheduler},
+nlohmann::json SummaryOfAll(const tuning::ScenarioSearch& search) {
+  nlohmann::json shown = {{"scheduler", search.run_options().scheduler},
                           {"scenarios", nlohmann::json::array()},
                           {"slots", nlohmann::json::array()}};
   for (int i = 0; i < std::ssize(search.members()); ++i) {
@@ -227,9 +215,7 @@ std::vector<std::string> ResumedSearch(const SearchArguments& arguments) {
   const std::vector<std::string> transfer = arguments.transfer.Arguments();
   line.insert(line.end(), transfer.begin(), transfer.end());
   if (arguments.sandbox) line.push_back("--sandbox");
-  if (arguments.options.scheduler != tuning::SearchOptions().scheduler) {
-    add("--scheduler", arguments.options.scheduler);
-  }
+  add("--scheduler", arguments.options.run.scheduler);
   if (!arguments.weights.empty()) {
     add("--weights", fmt::format("{}", fmt::join(arguments.weights, ",")));
   }
@@ -340,7 +326,7 @@ void PrintResult(const SearchArguments& arguments, const tuning::ScenarioSearch&
                  trial::StopReason reason) {
   const bool is_single = search.members().size() == 1;
   if (arguments.json) {
-    nlohmann::json summary = is_single ? SummaryOf(search, 0) : SummaryOfAll(search, arguments);
+    nlohmann::json summary = is_single ? SummaryOf(search, 0) : SummaryOfAll(search);
     summary["end"] = trial::ToString(reason);
     fmt::print("{}\n", report::JsonText(summary));
     return;
@@ -399,10 +385,7 @@ trial::StopReason RunWithProgress(tuning::ScenarioSearch& search, int jobs,
 
 void RunSearchCommand(const SearchArguments& arguments) {
   std::vector<tuning::SearchMember> members = LoadMembers(arguments);
-  tuning::SearchOptions options = arguments.options;
-  options.budget = BudgetOf(arguments, members);
-  options.resume = arguments.scenario.resume;
-  options.seed = static_cast<uint64_t>(arguments.scenario.seed.value_or(0));
+  tuning::SearchOptions options = arguments.Options(members);
   std::unique_ptr<worker::WorkerPool> pool;
   if (!arguments.workers.empty()) {
     CheckForWorkers(arguments, members);

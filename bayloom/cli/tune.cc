@@ -17,21 +17,12 @@
 #include <system_error>
 #include <vector>
 
-#include "bayloom/base/duration.h"
 #include "bayloom/base/one_line.h"
-#include "bayloom/base/stop_flag.h"
 #include "bayloom/cli/commands.h"
-#include "bayloom/cli/help.h"
-#include "bayloom/cli/keep_programs.h"
 #include "bayloom/cli/next_commands.h"
-#include "bayloom/cli/options/at_least_one.h"
-#include "bayloom/cli/options/derivations_option.h"
-#include "bayloom/cli/options/model_option.h"
 #include "bayloom/cli/options/objective_option.h"
 #include "bayloom/cli/options/run_options.h"
-#include "bayloom/cli/options/store_option.h"
-#include "bayloom/cli/options/target_option.h"
-#include "bayloom/cli/options/workers_option.h"
+#include "bayloom/cli/options/tune_options.h"
 #include "bayloom/cli/output.h"
 #include "bayloom/cli/regions.h"
 #include "bayloom/codegen/cpu_features.h"
@@ -43,34 +34,14 @@
 #include "bayloom/report/gain_text.h"
 #include "bayloom/report/printable.h"
 #include "bayloom/report/progress_columns.h"
-#include "bayloom/scheduling/task_scheduler.h"
-#include "bayloom/strategy/strategy.h"
 #include "bayloom/target/emulated.h"
-#include "bayloom/tensor/operator_shorthand.h"
 #include "bayloom/trial/command_trial.h"
 #include "bayloom/tuning/earlier_trials.h"
-#include "bayloom/tuning/first_programs.h"
 #include "bayloom/tuning/measure_evaluator.h"
 #include "bayloom/tuning/measured_target.h"
 
 namespace bayloom::cli {
 namespace {
-
-struct TuneArguments {
-  ModelOption model;
-  std::string op;
-  std::optional<int64_t> trials;
-  std::string time;
-  std::string until_gain;
-  tuning::TuneOptions options;
-  std::string prior = "off";
-  std::string database;
-  bool sandbox = false;
-  bool json = false;
-  TargetOption target;
-  StoreOption store;
-  WorkersOption workers;
-};
 
 tuning::TuningSubject LoadSubject(const TuneArguments& arguments) {
   if (arguments.model.path.empty() == arguments.op.empty()) {
@@ -273,23 +244,6 @@ void ReadPrecision(TuneArguments& arguments) {
   if (arguments.options.resume) precision.Resume(store, arguments.model.SubjectName());
 }
 
-/// Measures programs on this machine.
-class LocalMachine {
- public:
-  LocalMachine(const target::Target& target, bool sandbox)
-      : measurer_(target, Options(sandbox)), evaluator_(measurer_) {}
-  tuning::ProgramEvaluator& evaluator() { return evaluator_; }
-
- private:
-  static measure::MeasureOptions Options(bool sandbox) {
-    measure::MeasureOptions options;
-    options.runner.sandbox = sandbox;
-    return options;
-  }
-  measure::Measurer measurer_;
-  tuning::MeasureEvaluator evaluator_;
-};
-
 /// Throws InputError for what is told to each worker instead.
 void CheckForWorkers(const TuneArguments& arguments, const worker::Report& hello) {
   const std::string option = arguments.sandbox                   ? "--sandbox"
@@ -311,6 +265,13 @@ std::optional<target::Target> TargetNamedFor(const worker::WorkerPool& workers,
   return target;
 }
 
+std::unique_ptr<tuning::ProgramEvaluator> EvaluatorHere(const target::Target& target,
+                                                        bool sandbox) {
+  measure::MeasureOptions options;
+  options.runner.sandbox = sandbox;
+  return std::make_unique<tuning::MeasureEvaluator>(target, options);
+}
+
 std::unique_ptr<tuning::ProgramEvaluator> EvaluatorOn(worker::WorkerPool& workers,
                                                       const target::Target& target) {
   if (workers.hello().compiles) {
@@ -323,12 +284,7 @@ void Tune(TuneArguments arguments) {
   if (arguments.database.empty()) arguments.database = arguments.model.DefaultDatabase();
   ReadPrecision(arguments);
   const tuning::TuningSubject subject = LoadSubject(arguments);
-  tuning::TuneOptions& options = arguments.options;
-  options.precision = arguments.model.precision.Json();
-  options.budget = MakeBudget(arguments.trials, arguments.time);
-  if (!arguments.until_gain.empty()) {
-    options.until_gain_per_minute = ParseGainRate(arguments.until_gain, "--until-gain");
-  }
+  tuning::TuneOptions options = arguments.Options();
   std::unique_ptr<worker::WorkerPool> workers;
   std::optional<target::Target> wanted;
   if (arguments.workers.empty()) {
@@ -345,24 +301,14 @@ void Tune(TuneArguments arguments) {
                                 : wanted ? store.TargetOf(store.AddTarget(*wanted))
                                          : TargetOfWorkers(*workers, store);
   std::optional<measure::LoadMonitor> load;
-  std::optional<LocalMachine> here;
-  std::unique_ptr<tuning::ProgramEvaluator> remote;
-  if (workers) {
-    remote = EvaluatorOn(*workers, target);
-  } else {
-    load.emplace(measure::LoadMonitorOptions{.threads = target.cores});
-    here.emplace(target, arguments.sandbox);
-  }
-  tuning::ProgramEvaluator& evaluator = remote ? *remote : here->evaluator();
-  base::ThreadPool pool;
-  options.first =
-      [&, tasks = static_cast<int>(subject.specs.size())](const sketch::SpaceGenerator& space) {
-        return tuning::FirstProgramsOf(space, tasks, user_store, pool);
-      };
+  if (!workers) load.emplace(measure::LoadMonitorOptions{.threads = target.cores});
+  const std::unique_ptr<tuning::ProgramEvaluator> evaluator =
+      workers ? EvaluatorOn(*workers, target) : EvaluatorHere(target, arguments.sandbox);
+  options.user_store = &user_store;
   if (arguments.prior == "on" && !options.cost_model && !target::IsEmulated(target)) {
     options.prior = user_store.Prior(target);
   }
-  tuning::Tuning tuning(subject, target, store, evaluator, options);
+  tuning::Tuning tuning(subject, target, store, *evaluator, options);
   tuning::Session& session = tuning.session();
   Say("{} session {}: {} task{} of {} on {} with {} threads, records in {}\n",
       tuning.resumed() ? "Resuming" : "Beginning", session.id(), session.tasks().size(),
@@ -395,9 +341,8 @@ void Tune(TuneArguments arguments) {
   progress.End();
   if (target::IsEmulated(target)) {
     Say("An emulator ran the programs: the times are none of a machine, and are kept apart\n");
-  } else {
-    KeepPrograms(session, subject.name, store, user_store, pool);
   }
+  tuning.Keep();
   if (load && load->WasMostlyBusy()) Say("{}\n", measure::DescribeWasBusy(load->Average()));
   PrintResult(tuning, reason, arguments);
   ThrowIfLost(reason, tuning.lost());
@@ -406,99 +351,10 @@ void Tune(TuneArguments arguments) {
 }  // namespace
 
 void AddTuneCommand(CLI::App& app) {
-  auto options = std::make_shared<TuneArguments>();
+  auto arguments = std::make_shared<TuneArguments>();
   CLI::App* tune = app.add_subcommand("tune", "Find fast programs for a network or an operator");
-  options->model.AddTo(*tune);
-  options->model.AddPartialTo(
-      *tune, WithDetails("Tune the parts that can be translated",
-                         ", as one network; 'bayloom check --partial' lists them"));
-  tune->add_option(
-          "--op", options->op,
-          WithDetails("Tune one operator, e.g. matmul:512,512,512", "; the forms are listed below"))
-      ->option_text("OPERATOR");
-  tune->add_option("--trials", options->trials, "Programs to measure")
-      ->option_text("N")
-      ->default_str("1000, for an operator 256")
-      ->check(AtLeastOne());
-  tune->add_option("--time", options->time, "Stop after this long, e.g. 30s, 10m, 2h")
-      ->option_text("TIME");
-  tune->add_option("--until-gain", options->until_gain,
-                   WithDetails("Stop when another minute should gain less, e.g. 0.5%/min",
-                               "; without --trials and --time nothing else ends the tuning"))
-      ->option_text("RATE");
-  AddObjectiveOption(*tune, options->options.objectives);
-  ListNames(Advanced(tune->add_option("--strategy", options->options.strategy,
-                                      "How programs to measure are chosen")
-                         ->option_text("NAME")
-                         ->default_str("bayes"))
-                ->check([](const std::string& name) {
-                  const Status known = strategy::CheckStrategyName(name);
-                  return known ? std::string() : known.error().message;
-                }),
-            strategy::Strategies().Names(), strategy::Strategies().ExperimentalNames());
-  OneOf(Advanced(tune->add_option("--scheduler", options->options.scheduler,
-                                  "How trials are divided between operators")
-                     ->option_text("NAME")
-                     ->default_str("expected-improvement")),
-        scheduling::TaskSchedulers());
-  AddDerivationsOption(*tune, options->options.derivations);
-  AddDivisionsOption(*tune, options->options.divisions);
-  Advanced(tune->add_option("--seed", options->options.seed, "Seed of all random choices")
-               ->option_text("N")
-               ->capture_default_str());
-  tune->add_option("--db", options->database,
-                   WithDetails("Database that keeps every trial", ", for --op operators.db"))
-      ->option_text("FILE")
-      ->default_str("MODEL.db");
-  Advanced(tune->add_option("--cost-model", options->options.cost_model,
-                            "Start with a model of 'bayloom pretrain'")
-               ->option_text("FILE"));
-  OneOf(Advanced(tune->add_option("--prior", options->prior,
-                                  "Start with a model of what earlier tunings have measured on\n"
-                                  "this machine, where --no-store does not say otherwise")
-                     ->option_text("on|off")
-                     ->capture_default_str()),
-        {"on", "off"});
-  tune->add_flag("--resume", options->options.resume,
-                 WithDetails("Continue the last session of this model, if there is one",
-                             "; its trials\nand its time count for --trials and --time"));
-  options->workers.AddTo(*tune);
-  Advanced(tune->add_flag("--sandbox", options->sandbox,
-                          "Programs get no network and cannot write files while they are timed"));
-  tune->add_flag("--json", options->json, "Print JSON");
-  options->model.precision.AddTo(*tune);
-  options->store.AddTo(*tune);
-  options->target.AddTo(*tune);
-  tune->footer(WithDetails(
-      "Examples:\n"
-      "  bayloom tune resnet18.onnx --time 10m\n"
-      "  bayloom tune resnet18.onnx --objective latency,size\n"
-      "  bayloom tune bert.onnx --dim batch=1 --dim sequence=16,64,128\n"
-      "  bayloom tune --op matmul:512,512,512 --threads 1",
-      "\n\n"
-      "Every trial is recorded as it ends: interrupt at any time, even by kill -9, and\n"
-      "continue with --resume.\n"
-      "\n"
-      "For another architecture programs are compiled here and measured there:\n"
-      "  bayloom tune resnet18.onnx --target aarch64-linux-gnu:cortex-a76 \\\n"
-      "                             --workers 'ssh board ./bayloom-worker'\n"
-      "\n"
-      "Strategies:\n"
-      "  bayes         evolutionary search by a cost model together with a surrogate\n"
-      "                whose prior is an estimate of the program's time\n"
-      "  evolutionary  evolutionary search by a cost model (MetaSchedule)\n"
-      "  random        random programs\n"
-      "\n"
-      "Derivations, which are tried beside the operator as it is defined:\n"
-      "  winograd-2x2  3x3 convolutions in float32 by Winograd's F(2x2, 3x3)\n"
-      "  winograd-4x4  the same by F(4x4, 3x3): fewer products, errors some five times\n"
-      "                those of the definition\n"
-      "  winograd-6x6  the same by F(6x6, 3x3), only if it is named: errors some twenty\n"
-      "                times those of the definition, below 1e-4 of the largest output\n"
-      "\n"
-      "Operators:\n" +
-          tensor::OperatorExamples()));
-  tune->callback([options] { Tune(*options); });
+  AddTuneOptions(*arguments, *tune);
+  tune->callback([arguments] { Tune(*arguments); });
 }
 
 }  // namespace bayloom::cli

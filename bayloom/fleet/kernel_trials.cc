@@ -11,6 +11,7 @@
 
 #include "bayloom/base/clock.h"
 #include "bayloom/base/one_line.h"
+#include "bayloom/base/option_error.h"
 #include "bayloom/base/system_error.h"
 #include "bayloom/codegen/aarch64_target.h"
 #include "bayloom/codegen/compile.h"
@@ -54,7 +55,7 @@ tensor::Program SmallProgram() {
       {builder.Compute("y", {16}, [&](const auto& i) { return x(i[0]) + x(i[0]); })}));
 }
 
-/// The --target that has the architecture of the worker's machine, for a message.
+/// The target that has the architecture of the worker's machine, for a message.
 std::string NameFor(target::TargetKind kind) {
   return kind == target::TargetKind::kAArch64 ? codegen::kAArch64Name + std::string("[:PROCESSOR]")
                                               : "x86-64-v2, -v3 or -v4";
@@ -65,19 +66,22 @@ std::string NameFor(target::TargetKind kind) {
 target::Target KernelTarget(const std::string& name, int threads, const worker::Report& hello) {
   const target::Target machine = target::TargetFromJson(hello.body);
   if (threads > machine.cores) {
-    throw InputError(fmt::format("--threads {}: the workers' machine has {} processor{}", threads,
-                                 machine.cores, machine.cores == 1 ? "" : "s"));
+    throw OptionError("threads",
+                      fmt::format("the workers' machine has {} processor{}, not {}", machine.cores,
+                                  machine.cores == 1 ? "" : "s", threads));
   }
   target::Target target = codegen::TargetNamed(name, threads > 0 ? threads : machine.cores);
   if (target.kind() != machine.kind()) {
-    throw InputError(fmt::format(
-        "--target {}: its programs are for {}, and the workers' processor is {}; say --target {}",
-        name, target::ToString(target.kind()), target::ToString(machine.kind()),
-        NameFor(machine.kind())));
+    throw OptionError(
+        "target",
+        fmt::format("programs of '{}' are for {}, and the workers' processor is {}; say {}", name,
+                    target::ToString(target.kind()), target::ToString(machine.kind()),
+                    NameFor(machine.kind())));
   }
   for (const std::string& feature : codegen::RequiredFeatures(target)) {
     if (target::HasFeature(machine, feature)) continue;
-    throw InputError(fmt::format("--target {}: the workers' processor has no {}", name, feature));
+    throw OptionError("target",
+                      fmt::format("the workers' processor has no {} for '{}'", feature, name));
   }
   return target::IsEmulated(machine) ? target::Emulated(std::move(target)) : target;
 }

@@ -137,7 +137,7 @@ MapperResult RunMapper(std::string_view name, const Mapspace& mapspace,
                        const AnalyticalModel& model, trial::Evaluator<Mapping>& evaluator,
                        const MapperOptions& options) {
   MapperTask task(name, mapspace, model, evaluator, options);
-  run::ScheduledRun<Mapping> run({.budget = options.budget, .scheduler = "round-robin"});
+  run::ScheduledRun<Mapping> run({.budget = options.run.budget, .scheduler = "round-robin"});
   run.AddTask(task, {.name = std::string(name)});
   const trial::StopReason end = run.Run();
   MapperResult result = task.result();

@@ -24,9 +24,8 @@
 namespace bayloom::mapspace {
 
 struct MapperOptions {
-  uint64_t seed = 0;
-  /// Evaluations and seconds of the whole run; "annealing" cools down by how much is left.
-  trial::Budget budget = {.trials = 4000};
+  /// Of the whole run, with the seed of all choices; "annealing" cools down by how much is left.
+  run::RunOptions run = {.budget = {.trials = 4000}};
   /// Stop after so many evaluations that found nothing better (Timeloop's victory condition); 0:
   /// never.
   int64_t victory = 0;

@@ -23,8 +23,8 @@ MapperContext::MapperContext(const Mapspace& mapspace, const AnalyticalModel& mo
     : mapspace_(mapspace),
       model_(model),
       options_(options),
-      random_(options.seed),
-      started_(options_.budget.clock()) {}
+      random_(options.run.seed),
+      started_(options_.run.budget.clock()) {}
 
 bool MapperContext::Fits(const Mapping& mapping) {
   const bool fits = model_.Fits(mapping);
@@ -90,8 +90,8 @@ std::optional<Mapping> MapperContext::DrawFitting() {
 
 double MapperContext::Progress() const {
   const double evaluations =
-      static_cast<double>(result_.evaluations) / static_cast<double>(options_.budget.trials);
-  const double seconds = (options_.budget.clock() - started_) / options_.budget.seconds;
+      static_cast<double>(result_.evaluations) / static_cast<double>(options_.run.budget.trials);
+  const double seconds = (options_.run.budget.clock() - started_) / options_.run.budget.seconds;
   return std::clamp(std::max(evaluations, seconds), 0.0, 1.0);
 }
 

@@ -115,7 +115,7 @@ class OptimizerMapper final : public Mapper {
       return EvaluateByModel(context.model(), options.objective, mapping);
     };
     const EncodingSensitivity sensitivity =
-        RankEncoding(*encoding, evaluate, options.ranking_samples, options.seed);
+        RankEncoding(*encoding, evaluate, options.ranking_samples, options.run.seed);
     return KeepTop(std::move(encoding), sensitivity, options.top_k);
   }
 
@@ -138,7 +138,7 @@ class OptimizerMapper final : public Mapper {
   optimizer::OptimizerOptions Options(const MapperContext& context) const {
     const MapperOptions& options = context.options();
     optimizer::OptimizerOptions optimizer;
-    optimizer.seed = options.seed;
+    optimizer.seed = options.run.seed;
     optimizer.further_objectives = further_objectives_;
     optimizer.bayesian.noise_free = true;  // models and simulators repeat themselves
     optimizer.transfer = LearnFrom(options.earlier, options.transfer, options.objective,

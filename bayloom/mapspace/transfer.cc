@@ -114,8 +114,8 @@ EarlierMappings WarmStartFromModel(const Mapspace& mapspace, const AnalyticalMod
   heard.architecture = model.architecture();
   const auto listener = MakeListeningEvaluator(model, objective, heard);
   MapperOptions options;
-  options.seed = seed;
-  options.budget.trials = evaluations;
+  options.run.seed = seed;
+  options.run.budget.trials = evaluations;
   RunMapper("genetic", mapspace, model, *listener, options);
   return heard;
 }

@@ -28,6 +28,7 @@
 #include <utility>
 
 #include "bayloom/base/clock.h"
+#include "bayloom/base/option_error.h"
 #include "bayloom/base/result.h"
 #include "bayloom/base/system_error.h"
 #include "bayloom/page/page_html.h"
@@ -208,10 +209,9 @@ void Board::Server::Listen(int port) {
   evhttp_bound_socket* bound =
       evhttp_bind_socket_with_handle(http_.get(), "127.0.0.1", static_cast<uint16_t>(port));
   if (bound == nullptr) {
-    throw InputError(
-        fmt::format("cannot listen on port {} of 127.0.0.1: {}; another one is chosen "
-                    "with --port, a free one with --port 0",
-                    port, std::strerror(errno)));
+    throw OptionError("port", fmt::format("cannot listen on port {} of 127.0.0.1: {}; 0 chooses a "
+                                          "free one",
+                                          port, std::strerror(errno)));
   }
   port_ = PortOf(evhttp_bound_socket_get_fd(bound));
   // Further connections wait to be accepted while there are too many, or no more descriptors. The

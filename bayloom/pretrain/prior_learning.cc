@@ -51,7 +51,7 @@ PriorLearning::PriorLearning(record::Store& store, record::SampleStore& samples,
   if (Turns().empty()) {
     throw InputError(
         "nothing is known of a tuning of this machine with so many threads: tune a network first, "
-        "with the same --threads, or name --families");
+        "with the same threads, or name families of operators");
   }
 }
 

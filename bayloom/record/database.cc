@@ -372,9 +372,7 @@ int64_t Database::Changes() const { return sqlite3_changes64(handle_.get()); }
 void Database::Fail(int code) const {
   if ((code & 0xff) == SQLITE_BUSY && base::StopRequested()) {
     throw StoppedAtLock(fmt::format(
-        "stopped while another process kept {} locked; what was recorded is kept, and --resume "
-        "goes on from there",
-        path_));
+        "stopped while another process kept {} locked; what was recorded is kept", path_));
   }
   const std::string message = fmt::format("cannot use {}: {}", path_, Explain(handle_.get(), code));
   if (IsSystemFailure(handle_.get(), code)) throw SystemError(message);

@@ -4,6 +4,7 @@
 #include "bayloom/run/run_state.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace bayloom::run {
@@ -14,7 +15,17 @@ constexpr int64_t kSchedulerHorizon = int64_t{1} << 40;
 
 }  // namespace
 
-RunState::RunState(RunOptions options) : options_(std::move(options)) {
+RunOptions WithDefaults(RunOptions options, const RunOptions& defaults) {
+  const bool is_endless = options.budget.trials == trial::Budget::kUnlimited &&
+                          std::isinf(options.budget.seconds) && options.until_gain_per_minute == 0;
+  if (is_endless) options.budget.trials = defaults.budget.trials;
+  if (options.scheduler.empty()) options.scheduler = defaults.scheduler;
+  if (options.trials_per_slot == 0) options.trials_per_slot = defaults.trials_per_slot;
+  return options;
+}
+
+RunState::RunState(RunOptions options)
+    : options_(WithDefaults(std::move(options), {.scheduler = "gradient"})) {
   scheduling::TaskSchedulerOptions scheduling;
   scheduling.seed = options_.seed;
   scheduling.max_trials = std::min(options_.budget.trials, kSchedulerHorizon);

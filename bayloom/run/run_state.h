@@ -26,16 +26,21 @@ namespace bayloom::run {
 /// RunOptions::failures_alike of runs whose candidates may fail, but hardly all for one reason.
 inline constexpr int64_t kMaxFailuresAlike = 12;
 
+/// How a run spends its budget. A search may have other defaults (WithDefaults) for what is left
+/// open: a budget without an end, a scheduler without a name, slots of 0 trials.
 struct RunOptions {
-  trial::Budget budget;
-  std::string scheduler = "gradient";  ///< see TaskSchedulers
-  uint64_t seed = 0;                   ///< of the scheduler's choices
+  trial::Budget budget = {};
+  std::string scheduler = {};  ///< see TaskSchedulers; empty: "gradient"
+  uint64_t seed = 0;           ///< of the scheduler's choices
   /// Trials that a task gets at one turn. 0: all that are left, which only makes sense for a
   /// single task.
   int64_t trials_per_slot = 0;
   /// Ends the run (StopReason::kGain) after a slot when trials for another minute are expected to
   /// gain less than this share of the tasks' weighted costs. 0: never.
   double until_gain_per_minute = 0;
+
+  // Said by who runs it, not by a user.
+
   /// Seconds that the run spent before it was resumed.
   double earlier_seconds = 0;
   /// Pause before a lost trial is tried again: so long after the first loss, twice after the
@@ -47,6 +52,10 @@ struct RunOptions {
   /// Gets the run's wall-clock time by what it is spent on; may be null. Must outlive the run.
   PhaseClock* phases = nullptr;
 };
+
+/// The options with what they leave open as in `defaults`. The budget's trials are left open where
+/// neither seconds nor an expected gain end the run.
+RunOptions WithDefaults(RunOptions options, const RunOptions& defaults);
 
 /// What a trial tells the scheduler of its task.
 struct TrialValue {

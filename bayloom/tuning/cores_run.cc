@@ -56,7 +56,7 @@ CoresRun::CoresRun(std::vector<NetworkLayer> layers, const mapspace::Architectur
 CoresRun::~CoresRun() = default;
 
 int64_t CoresRun::EvaluationsOfLayer() const {
-  const int64_t trials = options_.search.budget.trials;
+  const int64_t trials = options_.search.run.budget.trials;
   if (trials == trial::Budget::kUnlimited) return DefaultEvaluations(layers_->mapper());
   return std::max<int64_t>(1, trials / std::ssize(layers_->layers()));
 }
@@ -93,9 +93,9 @@ void CoresRun::OpenJournal(const mapspace::Architecture& architecture,
   wanted.definition = Definition(architecture, constraints);
   wanted.objective = options_.ObjectiveNames();
   wanted.proposer = layers_->mapper();
-  wanted.seed = options_.search.seed;
+  wanted.seed = options_.search.run.seed;
   journal_ = std::make_unique<RunJournal>(options_.database, wanted, options_.resume);
-  Restore(journal_->earlier());
+  Restore(journal_->Earlier());
 }
 
 void CoresRun::Restore(const std::vector<record::StoredTrial>& trials) {
@@ -145,22 +145,22 @@ void CoresRun::Keep(const Split& split) {
   journal_->Add({.candidate = candidate.dump(),
                  .proposer = layers_->mapper(),
                  .outcome = std::move(outcome),
-                 .elapsed = options_.search.budget.clock() - begin_});
+                 .elapsed = options_.search.run.budget.clock() - begin_});
 }
 
 trial::StopReason CoresRun::RunLayers(const run::RunObserver& observer) {
-  begin_ = options_.search.budget.clock();
+  begin_ = options_.search.run.budget.clock();
   return layers_->Run(observer);
 }
 
 trial::StopReason CoresRun::RunSplits(const std::function<void(int done)>& on_layer) {
-  const trial::Budget& budget = options_.search.budget;
+  const trial::Budget& budget = options_.search.run.budget;
   const auto count = static_cast<int>(layers_->layers().size());
   mapspace::CoreMapperOptions search;
   search.mapper = layers_->mapper();
   search.search = options_.search;
   search.counting = options_.counting;
-  search.search.budget.trials = EvaluationsOfLayer();
+  search.search.run.budget.trials = EvaluationsOfLayer();
   trial::StopReason end = trial::StopReason::kExhausted;
   for (int k = 0; k < count; ++k) {
     const MapRun::Layer& layer = layers_->layers()[k];
@@ -171,7 +171,7 @@ trial::StopReason CoresRun::RunSplits(const std::function<void(int done)>& on_la
     if (end != trial::StopReason::kStopped && left <= 0) end = trial::StopReason::kTime;
     // Of splits that are not searched, the best with the adapted mapping is taken.
     mapspace::CoreMapperOptions own = search;
-    own.search.budget.seconds = std::max(0.0, left) / (count - k);
+    own.search.run.budget.seconds = std::max(0.0, left) / (count - k);
     Split split{.layer = k, .mapping = {}, .single = {}};
     const mapspace::Architecture& architecture = layer.mapspace->architecture();
     split.single =
@@ -196,8 +196,7 @@ trial::StopReason CoresRun::RunSplits(const std::function<void(int done)>& on_la
     if (on_layer) on_layer(k + 1);
   }
   if (budget.stop()) end = trial::StopReason::kStopped;
-  if (journal_) journal_->Flush();
-  if (journal_ && !trial::CanResume(end)) journal_->Finish();
+  if (journal_) journal_->End(end);
   return end;
 }
 

@@ -171,9 +171,9 @@ std::optional<trial::Outcome> DesignEvaluator::Evaluate(const mapspace::Architec
   }
   MapOptions options;
   options.search.objective = MappingObjectiveOf(options_.objectives);
-  options.search.seed = NextSeed();
-  options.search.budget.trials = options_.evaluations * std::ssize(layers_);
-  options.search.budget.stop = stop;
+  options.search.run.seed = NextSeed();
+  options.search.run.budget.trials = options_.evaluations * std::ssize(layers_);
+  options.search.run.budget.stop = stop;
   MapRun run(layers_, architecture, {}, std::move(options));
   for (const MapRun::Layer& layer : run.layers()) {
     const std::string reason = mapspace::WhyNoneFits(*layer.mapspace, *layer.model);

@@ -41,7 +41,7 @@ struct DesignEvaluatorOptions {
   DesignLimits limits;
   /// Mappings evaluated of every distinct layer, on average.
   int64_t evaluations = 300;
-  uint64_t seed = 0;  ///< of the first design; each has another
+  uint64_t seed = 0;  ///< of the first design; each has another. DesignSearch has its own
 };
 
 /// Says what designs cost: area by the technology's table, energy and cycles by the best mappings

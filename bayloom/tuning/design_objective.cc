@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "bayloom/base/option_error.h"
 #include "bayloom/base/result.h"
 
 namespace bayloom::tuning {
@@ -35,7 +36,7 @@ std::vector<DesignObjective> ParseDesignObjectives(std::span<const std::string> 
           fmt::format("there is no objective '{}'; there are energy, delay, edp and area", name));
     }
     if (std::ranges::find(objectives, named->second) != objectives.end()) {
-      throw InputError(fmt::format("--objective: '{}' is given twice", name));
+      throw OptionError("objective", fmt::format("'{}' is given twice", name));
     }
     objectives.push_back(named->second);
   }

@@ -22,6 +22,8 @@ namespace {
 
 /// Designs that the sensitivity is learnt from: its process takes time with the cube.
 constexpr size_t kMaxSensitivityDesigns = 400;
+/// Designs of a search that nothing else ends.
+constexpr int64_t kDesigns = 100;
 
 /// What a search is about beside its space, in lines of comments: a search with other lines is
 /// another.
@@ -78,7 +80,7 @@ external::Scenario MakeScenario(const DesignSpace& design,
         };
   }
   if (!options.optimizer.empty()) scenario.optimizer = options.optimizer;
-  scenario.optimizer_options.seed = options.evaluation.seed;
+  scenario.optimizer_options.seed = options.run.seed;
   return scenario;
 }
 
@@ -94,6 +96,8 @@ DesignSearch::DesignSearch(DesignSpace design, std::vector<DesignNetwork> networ
     : design_(std::make_shared<const DesignSpace>(std::move(design))),
       options_(std::move(options)) {
   mapspace::Technology technology = TechnologyOf(*design_, options_);
+  options_.run = run::WithDefaults(std::move(options_.run), {.budget = {.trials = kDesigns}});
+  options_.evaluation.seed = options_.run.seed;
   scenario_ = MakeScenario(*design_, networks, technology, options_);
   evaluator_ = std::make_shared<DesignEvaluator>(std::move(networks), std::move(technology),
                                                  options_.evaluation);
@@ -102,16 +106,13 @@ DesignSearch::DesignSearch(DesignSpace design, std::vector<DesignNetwork> networ
   if (study_->resumed() && study_->record().definition != scenario_.text) {
     throw InputError(fmt::format(
         "cannot resume search {} of {}: its space, networks, technology, limits or evaluations a "
-        "layer were others; begin a new one without --resume",
+        "layer were others; begin a new one instead of resuming it",
         study_->record().id, options_.database));
   }
   trials_ = options_.make_trials ? options_.make_trials(*design_, *evaluator_)
                                  : MakeDesignTrials(design_, evaluator_, options_.jobs);
   task_ = std::make_unique<external::StudyTask>(study_->study(), *trials_);
-  run::RunOptions run;
-  run.budget = options_.budget;
-  run.seed = options_.evaluation.seed;
-  run_ = std::make_unique<run::ScheduledRun<space::Configuration>>(std::move(run));
+  run_ = std::make_unique<run::ScheduledRun<space::Configuration>>(options_.run);
   scheduling::TaskProgress progress;
   progress.name = scenario_.name;
   run_->AddTask(*task_, std::move(progress));
@@ -125,7 +126,7 @@ DesignSearch::~DesignSearch() = default;
 
 trial::StopReason DesignSearch::Run(const run::RunObserver& observer) {
   const trial::StopReason end = run_->Run(observer);
-  if (!trial::CanResume(end)) study_->Finish();
+  study_->End(end);
   return end;
 }
 
@@ -134,7 +135,7 @@ std::optional<trial::Outcome> DesignSearch::Compare(const std::string& architect
   options.limits = {};
   DesignEvaluator evaluator(networks(), technology(), options);
   return evaluator.Evaluate(mapspace::LoadArchitecture(architecture, &technology()),
-                            options_.budget.stop);
+                            options_.run.budget.stop);
 }
 
 mapspace::Architecture DesignSearch::ArchitectureOf(const external::StudyTrial& trial) const {
@@ -188,7 +189,7 @@ std::vector<optimizer::ParameterSensitivity> DesignSearch::Sensitivity() const {
     configurations.push_back(trials[i].configuration);
     values.push_back(std::log(trials[i].outcome.value));
   }
-  base::RandomStream random(options_.evaluation.seed);
+  base::RandomStream random(options_.run.seed);
   return optimizer::RankParameters(scenario_.space, configurations, values, random);
 }
 

@@ -25,10 +25,10 @@ struct DesignOptions {
   std::string technology;
   /// Chooses designs; empty: the space's own, or bayesian.
   std::string optimizer;
-  trial::Budget budget = {.trials = 100};
-  std::string database;  ///< path of the store that keeps every design
-  bool resume = false;   ///< go on with the store's last search of the same
-  int jobs = 1;          ///< designs evaluated at a time, by threads of this process
+  run::RunOptions run = {};  ///< 100 designs unless it says otherwise; with the seed of all choices
+  std::string database;      ///< path of the store that keeps every design
+  bool resume = false;       ///< go on with the store's last search of the same
+  int jobs = 1;              ///< designs evaluated at a time, by threads of this process
   /// Makes what evaluates designs instead of those threads, given what is to be evaluated.
   std::function<std::unique_ptr<trial::Evaluator<space::Configuration>>(const DesignSpace&,
                                                                         const DesignEvaluator&)>

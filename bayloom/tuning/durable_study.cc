@@ -28,6 +28,21 @@ record::RunRecord RecordOf(const external::Scenario& scenario) {
   return record;
 }
 
+/// Throws InputError where the last study of this name looked for something else.
+std::optional<record::RunRecord> LastStudyOf(const external::Scenario& scenario,
+                                             record::Store& store) {
+  std::optional<record::RunRecord> last = store.LastRun(record::RunKind::kSearch, scenario.name);
+  const bool is_same =
+      !last || (last->objective == scenario.objective && last->maximize == scenario.maximize &&
+                ScenarioOf(*last).further_objectives == scenario.further_objectives);
+  if (!is_same) {
+    throw InputError(fmt::format("cannot resume the search in {}: it was begun to {} '{}'",
+                                 store.path(), last->maximize ? "maximize" : "minimize",
+                                 last->objective));
+  }
+  return last;
+}
+
 }  // namespace
 
 uint64_t SeedAfter(uint64_t seed, size_t trials) {
@@ -66,29 +81,11 @@ std::vector<external::StudyTrial> ReadStudyTrials(const space::Space& space, rec
 }
 
 DurableStudy::DurableStudy(const external::Scenario& scenario, record::Store& store, bool resume)
-    : store_(store) {
-  const std::optional<record::RunRecord> last =
-      resume ? store.LastRun(record::RunKind::kSearch, scenario.name) : std::nullopt;
-  if (last) {
-    const bool is_same = last->objective == scenario.objective &&
-                         last->maximize == scenario.maximize &&
-                         ScenarioOf(*last).further_objectives == scenario.further_objectives;
-    if (!is_same) {
-      throw InputError(fmt::format("cannot resume the search in {}: it was begun to {} '{}'",
-                                   store.path(), last->maximize ? "maximize" : "minimize",
-                                   last->objective));
-    }
-    record_ = *last;
-    resumed_ = true;
-    earlier_ = ReadStudyTrials(*scenario.space, store, record_.id);
-    store.SetFinished(record_.id, false);
-  } else {
-    record_ = store.BeginRun(RecordOf(scenario));
-  }
+    : run_(store, RecordOf(scenario), resume ? LastStudyOf(scenario, store) : std::nullopt) {
+  if (resumed()) earlier_ = ReadStudyTrials(*scenario.space, store, record().id);
   optimizer::OptimizerOptions options = scenario.optimizer_options;
   options.seed = SeedAfter(options.seed, earlier_.size());
-  trials_ = std::make_unique<record::RunTrials>(
-      store, std::make_shared<record::RunOrdinals>(store, record_.id));
+  trials_ = run_.Trials();
   study_ = std::make_unique<external::Study>(
       scenario, optimizer::MakeOptimizer(scenario.optimizer, scenario.space, options),
       trials_.get());

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bayloom/external/study.h"
-#include "bayloom/record/run_trials.h"
+#include "bayloom/record/recorded_run.h"
 #include "bayloom/record/store.h"
 
 namespace bayloom::tuning {
@@ -27,17 +27,16 @@ class DurableStudy {
 
   external::Study& study() { return *study_; }
   const external::Study& study() const { return *study_; }
-  const record::RunRecord& record() const { return record_; }
-  bool resumed() const { return resumed_; }
+  const record::RunRecord& record() const { return run_.record(); }
+  bool resumed() const { return run_.resumed(); }
   /// The trials of before it was resumed, which the study knows.
   const std::vector<external::StudyTrial>& earlier() const { return earlier_; }
+  void End(trial::StopReason reason) { run_.End(reason); }
   /// Notes that the study has reached a limit.
-  void Finish() { store_.SetFinished(record_.id, true); }
+  void Finish() { run_.Finish(); }
 
  private:
-  record::Store& store_;
-  record::RunRecord record_;
-  bool resumed_ = false;
+  record::RecordedRun run_;
   std::vector<external::StudyTrial> earlier_;
   std::unique_ptr<record::RunTrials> trials_;
   std::unique_ptr<external::Study> study_;

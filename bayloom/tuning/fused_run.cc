@@ -36,7 +36,7 @@ void CheckOptions(const MapOptions& options) {
 MapOptions LayerOptions(const FusedOptions& options) {
   CheckOptions(options.layers);
   MapOptions layers = options.layers;
-  layers.search.budget.seconds *= kLayersShare;
+  layers.search.run.budget.seconds *= kLayersShare;
   return layers;
 }
 
@@ -58,8 +58,8 @@ mapspace::TileMapperOptions TileOptions(const FusedOptions& options) {
   mapspace::TileMapperOptions tiles;
   tiles.mapper = options.layers.MapperName();
   tiles.search = options.layers.search;
-  tiles.search.budget.trials = options.tile_evaluations;
-  tiles.search.budget.seconds = std::numeric_limits<double>::infinity();
+  tiles.search.run.budget.trials = options.tile_evaluations;
+  tiles.search.run.budget.seconds = std::numeric_limits<double>::infinity();
   tiles.counting = options.layers.counting;
   return tiles;
 }
@@ -129,9 +129,9 @@ void FusedRun::OpenRecord() {
   wanted.definition = Definition();
   wanted.objective = options_.layers.ObjectiveNames();
   wanted.proposer = options_.layers.MapperName();
-  wanted.seed = options_.layers.search.seed;
+  wanted.seed = options_.layers.search.run.seed;
   journal_ = std::make_unique<RunJournal>(options_.layers.database, wanted, options_.layers.resume);
-  Restore(journal_->earlier());
+  Restore(journal_->Earlier());
   tiles_->SetOnMapped([this](const mapspace::MappedTile& tile) { Keep(tile); });
 }
 
@@ -256,7 +256,7 @@ std::optional<mapspace::TileCost> FusedRun::Estimate(int op, const mapspace::Pro
 }
 
 bool FusedRun::IsOver() const {
-  const trial::Budget& budget = options_.layers.search.budget;
+  const trial::Budget& budget = options_.layers.search.run.budget;
   return budget.stop() || base::MonotonicSeconds() - begin_ > budget.seconds;
 }
 
@@ -280,10 +280,12 @@ mapspace::TileCoster FusedRun::Exact(const std::function<void(const Status&)>& o
 
 trial::StopReason FusedRun::EndOfGroups(bool ended) {
   end_ = base::MonotonicSeconds();
-  if (journal_) journal_->Flush();
-  if (options_.layers.search.budget.stop()) return trial::StopReason::kStopped;
-  if (journal_) journal_->Finish();
-  return ended ? trial::StopReason::kExhausted : trial::StopReason::kTime;
+  const trial::StopReason reason = options_.layers.search.run.budget.stop()
+                                       ? trial::StopReason::kStopped
+                                   : ended ? trial::StopReason::kExhausted
+                                           : trial::StopReason::kTime;
+  if (journal_) journal_->End(reason);
+  return reason;
 }
 
 trial::StopReason FusedRun::RunGroups(const std::function<void(const Status&)>& on_tile) {

@@ -87,7 +87,7 @@ std::unique_ptr<trial::Evaluator<mapspace::Mapping>> MakeMappingEvaluator(
     return mapspace::MakeModelEvaluator(model, objective, options.search.further_objectives);
   }
   mapspace::SimulatorOptions simulator = options.simulator;
-  const int64_t trials = std::max<int64_t>(1, options.search.budget.trials);
+  const int64_t trials = std::max<int64_t>(1, options.search.run.budget.trials);
   simulator.jobs = static_cast<int>(std::min<int64_t>(simulator.jobs, trials));
   if (options.evaluator == "timeloop") {
     return mapspace::MakeTimeloopEvaluator(model.problem(), model.architecture(), objective,
@@ -105,15 +105,12 @@ MapRun::MapRun(std::vector<NetworkLayer> layers, const mapspace::Architecture& a
     throw InputError("several objectives are for one operation, not for a network");
   }
   options_.mapper = options_.MapperName();
-  trial::Budget& budget = options_.search.budget;
+  trial::Budget& budget = options_.search.run.budget;
   if (budget.trials == trial::Budget::kUnlimited) {
     budget.trials = DefaultEvaluations(options_.mapper) * std::ssize(layers);
   }
   if (!options_.database.empty()) store_ = std::make_unique<record::Store>(options_.database);
-  run::RunOptions run;
-  run.budget = budget;
-  run.seed = options_.search.seed;
-  run.scheduler = options_.scheduler;
+  run::RunOptions run = options_.search.run;
   const int64_t share = budget.trials / std::ssize(layers);
   if (layers.size() > 1) run.trials_per_slot = std::max<int64_t>(1, share / kTurns);
   run_ = std::make_unique<run::ScheduledRun<mapspace::Mapping>>(std::move(run));
@@ -147,13 +144,13 @@ void MapRun::AddLayer(NetworkLayer layer, const mapspace::Architecture& architec
   added.layer = std::move(layer);
   mapspace::MapperOptions search = options_.search;
   if (!is_only) {
-    search.seed = base::Hasher().Add(search.seed).Add(static_cast<int>(index)).Digest();
-    search.budget.seconds = std::numeric_limits<double>::infinity();  // not its own
+    search.run.seed = base::Hasher().Add(search.run.seed).Add(static_cast<int>(index)).Digest();
+    search.run.budget.seconds = std::numeric_limits<double>::infinity();  // not its own
   }
   search.earlier = Earlier(*added.mapspace, *added.model);
   std::vector<record::StoredTrial> trials;
-  if (store_) trials = OpenRecord(added, search.seed);
-  search.seed = SeedAfter(search.seed, trials.size());
+  if (store_) trials = OpenRecord(added, search.run.seed);
+  search.run.seed = SeedAfter(search.run.seed, trials.size());
   search.evaluate_once = options_.evaluator != "model" || !trials.empty();
   added.search = std::make_unique<mapspace::MapperTask>(
       options_.mapper, *added.mapspace, *added.model, *added.evaluator, search, added.trials.get());
@@ -187,7 +184,7 @@ std::vector<mapspace::EarlierMappings> MapRun::Earlier(
   }
   if (options_.rehearsal > 0) {
     all.push_back(mapspace::WarmStartFromModel(mapspace, model, objective, options_.rehearsal,
-                                               options_.search.seed));
+                                               options_.search.run.seed));
   }
   return all;
 }
@@ -203,16 +200,11 @@ std::vector<record::StoredTrial> MapRun::OpenRecord(Layer& layer, uint64_t seed)
                                 .evaluator = options_.evaluator,
                                 .mapper = options_.mapper,
                                 .seed = seed};
-  const std::optional<record::RunRecord> last =
-      options_.resume ? LastSearchOf(identity, *store_) : std::nullopt;
-  layer.record = last ? last->id : store_->BeginRun(identity.ToRecord()).id;
+  layer.run.emplace(*store_, identity.ToRecord(),
+                    options_.resume ? LastSearchOf(identity, *store_) : std::nullopt);
   const double hold = options_.evaluator == "model" ? kModelHoldSeconds : 0;
-  layer.trials = std::make_unique<record::RunTrials>(
-      *store_, std::make_shared<record::RunOrdinals>(*store_, layer.record),
-      record::RunTrialsOptions{.hold_seconds = hold});
-  if (!last) return {};
-  store_->SetFinished(layer.record, false);
-  return store_->TrialsOfRun(layer.record);
+  layer.trials = layer.run->Trials({.hold_seconds = hold});
+  return layer.run->Earlier();
 }
 
 void MapRun::Restore(Layer& layer, const std::vector<record::StoredTrial>& trials) {
@@ -232,10 +224,10 @@ void MapRun::Restore(Layer& layer, const std::vector<record::StoredTrial>& trial
 
 trial::StopReason MapRun::Run(const run::RunObserver& observer) {
   end_ = run_->Run(observer);
-  for (const Layer& layer : layers_) {
+  for (Layer& layer : layers_) {
     if (!layer.trials) continue;
     layer.trials->Flush();
-    if (!trial::CanResume(end_)) store_->SetFinished(layer.record, true);
+    layer.run->End(end_);
   }
   return end_;
 }

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "bayloom/mapspace/mapper.h"
-#include "bayloom/record/run_trials.h"
+#include "bayloom/record/recorded_run.h"
 #include "bayloom/record/store.h"
 #include "bayloom/tuning/network_layers.h"
 
@@ -20,15 +20,13 @@ namespace bayloom::tuning {
 struct MapOptions {
   /// Empty: "genetic" with the model, "bayesian" with a simulator, or where it is to learn.
   std::string mapper;
-  /// Of every layer's search; the budget is that of all layers together. No trials given: see
-  /// DefaultEvaluations.
-  mapspace::MapperOptions search = {.budget = {}};
+  /// Of every layer's search; the run is that of all layers together, of which a turn is a
+  /// twentieth of a layer's share. No trials given: see DefaultEvaluations.
+  mapspace::MapperOptions search = {.run = {}};
   mapspace::ReuseCounting counting = mapspace::ReuseCounting::kExact;
   /// "model", "timeloop" (timeloop-model) or a command, see SimulatorOptions.
   std::string evaluator = "model";
   mapspace::SimulatorOptions simulator;  ///< but for the command
-  /// Divides the evaluations between layers, a twentieth of a layer's share at a time.
-  std::string scheduler = "gradient";
   /// Path of the store that keeps every evaluation; empty: none does.
   std::string database;
   bool resume = false;  ///< go on with the store's last searches of the same layers
@@ -86,8 +84,8 @@ class MapRun {
     std::unique_ptr<mapspace::Mapspace> mapspace;
     std::unique_ptr<mapspace::AnalyticalModel> model;
     std::unique_ptr<trial::Evaluator<mapspace::Mapping>> evaluator;
+    std::optional<record::RecordedRun> run;     ///< none without a store
     std::unique_ptr<record::RunTrials> trials;  ///< null without a store
-    record::RunId record = 0;                   ///< its run in the store
     std::unique_ptr<mapspace::MapperTask> search;
     /// Of every layer: how unlike this one it is, and the value of its best mapping when that was
     /// last offered to this one's search.

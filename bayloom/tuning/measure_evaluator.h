@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <unordered_map>
 
 #include "bayloom/measure/measurer.h"
@@ -21,6 +22,9 @@ class MeasureEvaluator final : public ProgramEvaluator {
  public:
   /// `measurer` must outlive the evaluator.
   explicit MeasureEvaluator(measure::Measurer& measurer) : measurer_(measurer) {}
+  /// Has a measurer of its own.
+  MeasureEvaluator(const target::Target& target, const measure::MeasureOptions& options)
+      : own_(std::make_unique<measure::Measurer>(target, options)), measurer_(*own_) {}
 
   int Capacity() const override;
   void Submit(trial::TrialId id, const ProgramTrial& trial) override;
@@ -45,6 +49,7 @@ class MeasureEvaluator final : public ProgramEvaluator {
   /// Compiles the next batch of one workload.
   void BuildBatch(const measure::StopCheck& stop);
 
+  std::unique_ptr<measure::Measurer> own_;  ///< null where it was given one
   measure::Measurer& measurer_;
   std::deque<WaitingProgram> waiting_;
   std::deque<Built> built_;

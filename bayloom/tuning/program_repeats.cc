@@ -9,9 +9,9 @@
 
 #include "bayloom/measure/measurement_details.h"
 #include "bayloom/measure/timing.h"
-#include "bayloom/run/scheduled_run.h"
 #include "bayloom/tuning/finalists.h"
 #include "bayloom/tuning/program_front.h"
+#include "bayloom/tuning/repeat_task.h"
 #include "bayloom/tuning/turns.h"
 #include "bayloom/tuning/untuned_program.h"
 
@@ -26,15 +26,15 @@ constexpr double kRepeatCost = 0.5;
 }  // namespace
 
 /// The programs of one task that are measured in turns.
-class ProgramRepeats::Comparison final : public run::RunTask<ProgramTrial> {
+class ProgramRepeats::Comparison final : public RepeatTask<ProgramTrial> {
  public:
   /// `weight`: what the task's time counts.
   Comparison(record::Store& store, const Session& session, const TuningTask& task, double weight,
              ProgramEvaluator& evaluator, const RepeatOptions& options)
-      : store_(store),
+      : RepeatTask(evaluator),
+        store_(store),
         task_(task),
         weight_(weight),
-        evaluator_(evaluator),
         rounds_(options.rounds) {
     identity_.run = session.id();
     identity_.after = session.Status().trials;
@@ -58,8 +58,6 @@ class ProgramRepeats::Comparison final : public run::RunTask<ProgramTrial> {
   int least_candidates() const {
     return std::min(candidates(), finalists_[0].candidate.hash == BestHash() ? 1 : 2);
   }
-  int64_t turns() const { return TurnsFor(candidates()); }
-  bool is_complete() const { return is_complete_; }
   double weight() const { return weight_; }
   /// Of each round, of the zero-trial and the chosen program; empty where there is no choice.
   const std::vector<double>& zero_trial_seconds() const { return zero_trial_seconds_; }
@@ -70,40 +68,33 @@ class ProgramRepeats::Comparison final : public run::RunTask<ProgramTrial> {
     double compiling = finalists_.front().details.build_seconds;
     for (int i = 0; i < candidates; ++i) compiling += finalists_[i].details.build_seconds;
     return compiling + kRepeatCost * finalists_.front().details.measure_seconds *
-                           static_cast<double>(TurnsFor(candidates));
+                           static_cast<double>(candidates * RoundsFor(candidates) + 1);
   }
-  /// Leaves out all but the best so many.
-  void Keep(int candidates) {
+  /// Plans to measure no more than the best so many, and in the first round the default program.
+  void Plan(int candidates) {
     finalists_.erase(finalists_.begin() + candidates, finalists_.end() - 1);
-  }
-
-  std::vector<ProgramTrial> Propose(int n, const std::function<bool()>&) override {
-    std::vector<ProgramTrial> trials;
-    while (std::ssize(trials) < n && proposed_ < turns()) {
-      // The untuned program, which is the last, is measured in the first round only.
-      const int64_t all = std::ssize(finalists_);
-      const int64_t place = proposed_ < all ? proposed_ : (proposed_ - all) % (all - 1);
-      trials.push_back(
-          {&task_.space().workload(), finalists_[place].candidate, /*is_repeat=*/true});
-      ++proposed_;
+    std::vector<RepeatTurn> turns;
+    for (int round = 0; round < RoundsFor(candidates); ++round) {
+      for (int place = 0; place < candidates; ++place) turns.push_back({place, round});
+      if (round == 0) turns.push_back({candidates, round});
     }
-    return trials;
-  }
-  trial::Evaluator<ProgramTrial>& evaluator() override { return evaluator_; }
-  run::TrialValue Tell(ProgramTrial&& trial, const trial::Outcome& outcome, double) override {
-    // The untuned program may be a candidate as well.
-    const auto finalist = std::ranges::find_if(finalists_, [&](const Measured& f) {
-      return f.candidate.hash == trial.candidate.hash && std::ssize(f.outcomes) < TurnsOf(f);
-    });
-    finalist->outcomes.push_back(outcome);
-    if (++told_ == turns()) Record();
-    return {.cost = outcome.value, .feasible = outcome.ok()};
+    SetTurns(std::move(turns));
   }
 
  private:
   struct Measured : Finalist {
     std::vector<trial::Outcome> outcomes;
   };
+
+  ProgramTrial CandidateAt(int place) const override {
+    return {&task_.space().workload(), finalists_[place].candidate, /*is_repeat=*/true};
+  }
+  bool IsAt(const ProgramTrial& trial, int place) const override {
+    return trial.candidate.hash == finalists_[place].candidate.hash;
+  }
+  void Take(const RepeatTurn& turn, const trial::Outcome& outcome) override {
+    finalists_[turn.place].outcomes.push_back(outcome);
+  }
 
   uint64_t BestHash() const { return task_.best()->candidate.hash; }
 
@@ -128,10 +119,6 @@ class ProgramRepeats::Comparison final : public run::RunTask<ProgramTrial> {
 
   /// A single candidate is only compared with the untuned program, which is measured once.
   int RoundsFor(int candidates) const { return candidates == 1 ? 1 : rounds_; }
-  int64_t TurnsFor(int candidates) const { return int64_t{candidates} * RoundsFor(candidates) + 1; }
-  int TurnsOf(const Measured& finalist) const {
-    return finalist.trial_run == 0 ? 1 : RoundsFor(candidates());
-  }
 
   /// Marks what the turns say is to be used, the zero-trial program where that is not clear.
   void Choose() {
@@ -153,7 +140,7 @@ class ProgramRepeats::Comparison final : public run::RunTask<ProgramTrial> {
       outcome.Set(record::kChosen, 1);
   }
 
-  void Record() {
+  void End() override {
     Choose();
     std::vector<record::Repeat> repeats;
     for (int round = 0; round < rounds_; ++round) {
@@ -167,19 +154,14 @@ class ProgramRepeats::Comparison final : public run::RunTask<ProgramTrial> {
       }
     }
     store_.AddRepeats(repeats);
-    is_complete_ = true;
   }
 
   record::Store& store_;
   const TuningTask& task_;
   double weight_;
-  ProgramEvaluator& evaluator_;
   int rounds_;
   record::Repeat identity_;          ///< what all its repeats have in common
   std::vector<Measured> finalists_;  ///< the default program is the last
-  int64_t proposed_ = 0;
-  int64_t told_ = 0;
-  bool is_complete_ = false;
   std::vector<double> zero_trial_seconds_, chosen_seconds_;
 };
 
@@ -215,7 +197,7 @@ ProgramRepeats::ProgramRepeats(record::Store& store, const Session& session,
     const auto more = [&] { return comparison->EstimatedSeconds(candidates) - least; };
     while (more() > left) --candidates;
     left -= more();
-    comparison->Keep(candidates);
+    comparison->Plan(candidates);
   }
 }
 

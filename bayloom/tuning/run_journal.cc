@@ -7,22 +7,28 @@
 #include <utility>
 
 namespace bayloom::tuning {
+namespace {
 
-RunJournal::RunJournal(const std::string& database, const record::RunRecord& wanted, bool resume)
-    : store_(database) {
+std::optional<record::RunRecord> LastLike(const record::RunRecord& wanted, record::Store& store) {
   std::optional<record::RunRecord> last;
-  for (record::RunRecord& run : store_.Runs(wanted.kind)) {
-    const bool is_same = resume && run.name == wanted.name && run.objective == wanted.objective &&
+  for (record::RunRecord& run : store.Runs(wanted.kind)) {
+    const bool is_same = run.name == wanted.name && run.objective == wanted.objective &&
                          run.definition == wanted.definition;
     if (is_same) last = std::move(run);
   }
-  run_ = last ? last->id : store_.BeginRun(wanted).id;
-  if (last) {
-    store_.SetFinished(run_, false);
-    earlier_ = store_.TrialsOfRun(run_);
-  }
-  trials_ = std::make_unique<record::RunTrials>(
-      store_, std::make_shared<record::RunOrdinals>(store_, run_));
+  return last;
+}
+
+}  // namespace
+
+RunJournal::RunJournal(const std::string& database, const record::RunRecord& wanted, bool resume)
+    : store_(database),
+      run_(store_, wanted, resume ? LastLike(wanted, store_) : std::nullopt),
+      trials_(run_.Trials()) {}
+
+void RunJournal::End(trial::StopReason reason) {
+  trials_->Flush();
+  run_.End(reason);
 }
 
 }  // namespace bayloom::tuning

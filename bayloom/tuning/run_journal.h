@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "bayloom/record/run_trials.h"
+#include "bayloom/record/recorded_run.h"
 #include "bayloom/record/store.h"
 
 namespace bayloom::tuning {
@@ -19,18 +19,16 @@ class RunJournal {
   /// one and `resume` is asked for; else begins one.
   RunJournal(const std::string& database, const record::RunRecord& wanted, bool resume);
 
-  /// Of before the run was resumed.
-  const std::vector<record::StoredTrial>& earlier() const { return earlier_; }
+  /// Of before the run was resumed, if none was added since.
+  std::vector<record::StoredTrial> Earlier() const { return run_.Earlier(); }
   void Add(const trial::TrialRecord& trial) { trials_->Add(trial); }
-  void Flush() { trials_->Flush(); }
-  /// Notes that nothing is left to be done.
-  void Finish() { store_.SetFinished(run_, true); }
+  /// Writes what is held back and notes the end.
+  void End(trial::StopReason reason);
 
  private:
   record::Store store_;
-  record::RunId run_ = 0;
+  record::RecordedRun run_;
   std::unique_ptr<record::RunTrials> trials_;
-  std::vector<record::StoredTrial> earlier_;
 };
 
 }  // namespace bayloom::tuning

@@ -14,10 +14,9 @@
 #include <utility>
 
 #include "bayloom/base/result.h"
-#include "bayloom/base/system_error.h"
 #include "bayloom/external/evaluator.h"
 #include "bayloom/measure/timing.h"
-#include "bayloom/trial/evaluate_one.h"
+#include "bayloom/tuning/repeat_task.h"
 
 namespace bayloom::tuning {
 namespace {
@@ -85,11 +84,49 @@ void Summarize(RepeatedConfiguration& repeated) {
   repeated.spread = range > 0 ? range / std::abs(repeated.median) : 0;
 }
 
+/// Evaluates the best trials of a search again; each outcome is in the store before the next
+/// begins.
+class BestAgain final : public RepeatTask<space::Configuration> {
+ public:
+  BestAgain(std::vector<external::StudyTrial> best, int rounds, const record::Repeat& identity,
+            record::Store& store, trial::Evaluator<space::Configuration>& evaluator)
+      : RepeatTask(evaluator), best_(std::move(best)), identity_(identity), store_(store) {
+    const auto known = RepeatsAfter(store, identity.run, identity.after);
+    std::vector<RepeatTurn> turns;
+    for (int round = 0; round < rounds; ++round) {
+      for (int place = 0; place < std::ssize(best_); ++place) {
+        const bool is_known = known.contains({best_[place].ordinal, round});
+        if (!is_known) turns.push_back({place, round});
+      }
+    }
+    SetTurns(std::move(turns));
+  }
+
+ private:
+  space::Configuration CandidateAt(int place) const override { return best_[place].configuration; }
+  bool IsAt(const space::Configuration& configuration, int place) const override {
+    return configuration == best_[place].configuration;
+  }
+  void Take(const RepeatTurn& turn, const trial::Outcome& outcome) override {
+    record::Repeat repeat = identity_;
+    repeat.trial = best_[turn.place].ordinal;
+    repeat.round = turn.round;
+    repeat.outcome = outcome;
+    store_.AddRepeats({&repeat, 1});
+  }
+
+  std::vector<external::StudyTrial> best_;
+  record::Repeat identity_;  ///< what all repeats have in common
+  record::Store& store_;
+};
+
 }  // namespace
 
 ScenarioSearch::ScenarioSearch(std::vector<SearchMember> members, SearchOptions options)
     : members_(std::move(members)), options_(std::move(options)) {
   Check(members_, options_.repeat);
+  options_.run =
+      run::WithDefaults(std::move(options_.run), {.scheduler = "dynatune", .trials_per_slot = 8});
   // First: an evaluator that cannot be made leaves no database behind.
   for (const SearchMember& member : members_) AddEvaluator(member.scenario);
   for (const SearchMember& member : members_) {
@@ -97,17 +134,14 @@ ScenarioSearch::ScenarioSearch(std::vector<SearchMember> members, SearchOptions 
     studies_.push_back(
         std::make_unique<DurableStudy>(member.scenario, *stores_.back(), options_.resume));
   }
-  run::RunOptions run;
-  run.budget = options_.budget;
-  run.seed = options_.seed;
-  run.scheduler = options_.scheduler;
+  run::RunOptions run = options_.run;
   // One of several scenarios may fail without the others. A recorded space may have few records.
   if (members_.size() == 1 &&
       members_[0].scenario.evaluator.kind != external::EvaluatorKind::kRecorded) {
     run.failures_alike = run::kMaxFailuresAlike;
   }
   // A single scenario takes no turns, and need not wait for the end of a slot.
-  if (members_.size() > 1) run.trials_per_slot = options_.trials_per_slot;
+  if (members_.size() == 1) run.trials_per_slot = 0;
   run_ = std::make_unique<run::ScheduledRun<space::Configuration>>(std::move(run));
   for (size_t i = 0; i < members_.size(); ++i) AddTask(static_cast<int>(i));
 }
@@ -116,7 +150,7 @@ ScenarioSearch::~ScenarioSearch() = default;
 
 void ScenarioSearch::AddEvaluator(const external::Scenario& scenario) {
   const int64_t trials =
-      std::min(options_.budget.trials, scenario.max_trials.value_or(trial::Budget::kUnlimited));
+      std::min(options_.run.budget.trials, scenario.max_trials.value_or(trial::Budget::kUnlimited));
   const auto jobs =
       static_cast<int>(std::min<int64_t>(options_.jobs, std::max<int64_t>(1, trials)));
   const external::EvaluatorOptions& evaluator = scenario.evaluator;
@@ -143,7 +177,7 @@ void ScenarioSearch::AddTask(int member) {
     run_->Restore(member,
                   task.ValueOf(study.earlier()[i].configuration, study.earlier()[i].outcome),
                   study.earlier()[i].elapsed);
-    if ((i + 1) % options_.trials_per_slot == 0 || i + 1 == count) run_->RestoreSlotEnd(member);
+    if ((i + 1) % options_.run.trials_per_slot == 0 || i + 1 == count) run_->RestoreSlotEnd(member);
   }
 }
 
@@ -162,48 +196,53 @@ bool ScenarioSearch::IsBetter(int member, double a, double b) const {
   return study(member).maximize() ? a > b : a < b;
 }
 
+std::vector<external::StudyTrial> ScenarioSearch::BestOf(int member) const {
+  std::vector<external::StudyTrial> trials = TrialsOf(member);
+  std::erase_if(trials, [&](const external::StudyTrial& trial) {
+    return !trial.outcome.ok() || !members_[member].scenario.IsFull(trial.configuration);
+  });
+  std::ranges::stable_sort(
+      trials, [&](double a, double b) { return IsBetter(member, a, b); },
+      [](const external::StudyTrial& trial) { return trial.outcome.value; });
+  if (std::ssize(trials) > options_.repeat.candidates) {
+    trials.erase(trials.begin() + options_.repeat.candidates, trials.end());
+  }
+  return trials;
+}
+
 trial::StopReason ScenarioSearch::RepeatBest(
     const std::function<void(const RepeatStatus&)>& observer) {
-  std::vector<std::vector<external::StudyTrial>> best;
+  run::RunOptions options;
+  options.budget.stop = options_.run.budget.stop;
+  options.scheduler = "sequential";
+  options.trials_per_slot = 1;  // one evaluation at a time
+  run::ScheduledRun<space::Configuration> run(std::move(options));
+  std::vector<std::unique_ptr<BestAgain>> repeats;
   RepeatStatus status;
   for (int member = 0; member < std::ssize(members_); ++member) {
-    std::vector<external::StudyTrial>& trials = best.emplace_back(TrialsOf(member));
-    std::erase_if(trials, [&](const external::StudyTrial& trial) {
-      return !trial.outcome.ok() || !members_[member].scenario.IsFull(trial.configuration);
-    });
-    std::ranges::stable_sort(
-        trials, [&](double a, double b) { return IsBetter(member, a, b); },
-        [](const external::StudyTrial& trial) { return trial.outcome.value; });
-    const auto count = static_cast<size_t>(options_.repeat.candidates);
-    if (trials.size() > count)
-      trials.erase(trials.begin() + options_.repeat.candidates, trials.end());
-    status.all += static_cast<int>(trials.size()) * options_.repeat.rounds;
+    record::Repeat identity;
+    identity.run = identity.trial_run = record(member).id;
+    identity.after = study(member).trials();
+    std::vector<external::StudyTrial> best = BestOf(member);
+    const auto all = static_cast<int>(best.size()) * options_.repeat.rounds;
+    repeats.push_back(std::make_unique<BestAgain>(std::move(best), options_.repeat.rounds, identity,
+                                                  *stores_[member], *evaluators_[member]));
+    const auto left = static_cast<int>(repeats.back()->turns());
+    status.all += all;
+    status.done += all - left;
+    run.AddTask(*repeats.back(), {.name = members_[member].scenario.name}, left);
   }
-  for (int member = 0; member < std::ssize(members_); ++member) {
-    record::Repeat repeat;
-    repeat.run = repeat.trial_run = record(member).id;
-    repeat.after = study(member).trials();
-    const auto known = RepeatsAfter(*stores_[member], repeat.run, repeat.after);
-    for (repeat.round = 0; repeat.round < options_.repeat.rounds; ++repeat.round) {
-      for (const external::StudyTrial& trial : best[member]) {
-        if (observer) observer(status);
-        ++status.done;
-        repeat.trial = trial.ordinal;
-        if (known.contains({repeat.trial, repeat.round})) continue;
-        try {
-          std::optional<trial::Outcome> outcome =
-              trial::EvaluateOne(*evaluators_[member], trial.configuration, options_.budget.stop);
-          if (!outcome) return trial::StopReason::kStopped;
-          repeat.outcome = *std::move(outcome);
-        } catch (const SystemError& error) {
-          lost_ = error.what();
-          return trial::StopReason::kLost;
-        }
-        stores_[member]->AddRepeats({&repeat, 1});
-      }
-    }
+  run::RunObserver listener;
+  if (observer) {
+    observer(status);
+    listener.on_trial = [&](const run::RunStatus&, const trial::Outcome&) {
+      ++status.done;
+      observer(status);
+    };
   }
-  return trial::StopReason::kTrials;
+  const trial::StopReason reason = run.Run(listener);
+  lost_ = run.lost();
+  return reason;
 }
 
 std::vector<RepeatedConfiguration> ScenarioSearch::RepeatedOf(int member) const {

@@ -23,15 +23,12 @@ struct SearchMember {
 };
 
 struct SearchOptions {
-  /// Of all scenarios together, earlier trials and seconds included. A scenario's own limit of
-  /// trials holds beside it.
-  trial::Budget budget;
+  /// The budget is that of all scenarios together, earlier trials and seconds included; a
+  /// scenario's own limit of trials holds beside it. Several scenarios share it by the scheduler
+  /// "dynatune" in turns of 8 trials, unless it says otherwise.
+  run::RunOptions run = {};
   int jobs = 1;         ///< configurations evaluated at the same time, no more than trials
   bool resume = false;  ///< go on with the stores' last searches of these scenarios
-  uint64_t seed = 0;    ///< of the scheduler
-  /// How several scenarios share the budget, and the trials of a turn.
-  std::string scheduler = "dynatune";
-  int trials_per_slot = 8;
   /// The best configurations of each scenario are evaluated again at the end, one at a time, unless
   /// the search is stopped before.
   RepeatOptions repeat = {};
@@ -52,9 +49,9 @@ struct RepeatedConfiguration {
 /// Searches one or several scenarios under one budget: their optimizers propose, their evaluators
 /// try, and where there are several a TaskScheduler decides slot by slot which goes on.
 ///
-///     ScenarioSearch search({{LoadScenario("flags.yaml"), "flags.db"}}, {.budget = {.trials =
-///     50}}); const StopReason reason = search.Run({.on_trial = ShowTrial}); if (const auto& best =
-///     search.study(0).best()) Use(best->configuration);
+///     ScenarioSearch search({{LoadScenario("flags.yaml"), "flags.db"}}, {.run = {.budget =
+///     {.trials = 50}}}); const StopReason reason = search.Run({.on_trial = ShowTrial}); if (const
+///     auto& best = search.study(0).best()) Use(best->configuration);
 class ScenarioSearch {
  public:
   /// Throws InputError for scenarios that cannot be evaluated, have the same name, do not fit the
@@ -74,6 +71,7 @@ class ScenarioSearch {
   /// Whether it goes on with an earlier search.
   bool resumed(int member) const { return studies_[member]->resumed(); }
   run::RunStatus Status() const { return run_->Status(); }
+  const run::RunOptions& run_options() const { return options_.run; }
   /// The members that slots were given to.
   std::span<const int> slots() const { return run_->state().slots(); }
   /// Why trials cannot be carried out, after an end by StopReason::kLost.
@@ -88,6 +86,8 @@ class ScenarioSearch {
   void AddEvaluator(const external::Scenario& scenario);
   void AddTask(int member);
   bool IsBetter(int member, double a, double b) const;
+  /// The trials that are to be evaluated again, best first.
+  std::vector<external::StudyTrial> BestOf(int member) const;
   trial::StopReason RepeatBest(const std::function<void(const RepeatStatus&)>& observer);
 
   std::vector<SearchMember> members_;

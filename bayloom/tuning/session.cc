@@ -19,13 +19,14 @@ namespace {
 
 /// What each task tries before any gets more: the zero-trial program and one that is known or lent.
 constexpr int kMostOpeningTrials = 2;
+/// Trials of a session that nothing else ends.
+constexpr int64_t kTrials = 1000;
 
-/// As SessionOptions::trials_per_slot says.
-int SlotSize(const SessionOptions& options, size_t tasks) {
-  if (options.trials_per_slot > 0) return options.trials_per_slot;
-  const int64_t share = options.budget.trials / static_cast<int64_t>(tasks);
+/// Trials of a slot by default, as SessionOptions::run says.
+int64_t SlotSize(int64_t trials, size_t tasks) {
+  const int64_t share = trials / static_cast<int64_t>(tasks);
   const int64_t eighth = std::clamp<int64_t>(share / 8, 16, 64);
-  return static_cast<int>(std::max<int64_t>(1, std::min(eighth, share / 2)));
+  return std::max<int64_t>(1, std::min(eighth, share / 2));
 }
 
 record::RunRecord RecordOf(const SessionOptions& options) {
@@ -34,7 +35,7 @@ record::RunRecord RecordOf(const SessionOptions& options) {
   record.name = options.model;
   record.definition = options.description;
   record.objective = "seconds";
-  record.seed = options.seed;
+  record.seed = options.run.seed;
   return record;
 }
 
@@ -65,7 +66,7 @@ std::vector<TaskSpec> Merged(std::vector<TaskSpec> specs,
 Session::Session(const target::Target& target, std::vector<TaskSpec> specs, record::Store& store,
                  cost::CostModel* cost_model, ProgramEvaluator& evaluator, SessionOptions options)
     : options_(std::move(options)),
-      clock_(options_.budget.clock),
+      clock_(options_.run.budget.clock),
       pool_(options_.threads),
       learner_(cost_model, pool_, clock_, options_.objectives),
       evaluator_(evaluator),
@@ -74,20 +75,19 @@ Session::Session(const target::Target& target, std::vector<TaskSpec> specs, reco
   const record::TargetId target_id = store.AddTarget(target);
   if (options_.resume) {
     log_ = SessionLog::Resume(store, *options_.resume, target_id);
-    options_.seed = log_->session().seed;
+    options_.run.seed = log_->session().seed;
   } else {
     log_ = SessionLog::Begin(store, target_id, RecordOf(options_));
   }
   earlier_phases_ = log_->phases();
-  options_.trials_per_slot = SlotSize(options_, specs.size());
-  run_.emplace(run::RunOptions{.budget = options_.budget,
-                               .scheduler = options_.scheduler,
-                               .seed = options_.seed,
-                               .trials_per_slot = options_.trials_per_slot,
-                               .until_gain_per_minute = options_.until_gain_per_minute,
-                               .earlier_seconds = log_->seconds(),
-                               .failures_alike = run::kMaxFailuresAlike,
-                               .phases = &clock_});
+  run::RunOptions& run = options_.run;
+  run = run::WithDefaults(std::move(run),
+                          {.budget = {.trials = kTrials}, .scheduler = SessionOptions::kScheduler});
+  if (run.trials_per_slot == 0) run.trials_per_slot = SlotSize(run.budget.trials, specs.size());
+  run.earlier_seconds = log_->seconds();
+  run.failures_alike = run::kMaxFailuresAlike;
+  run.phases = &clock_;
+  run_.emplace(run);
   for (const TaskSpec& spec : Merged(std::move(specs), options_.alternatives)) {
     AddTask(store.AddTask(spec.workload), spec, target);
   }
@@ -110,7 +110,7 @@ void Session::AddTask(record::TaskId id, const TaskSpec& spec, const target::Tar
        .further = FurtherObjectives(hash, spec.weight),
        .exploration_count = [this, hash] { return learner_.ExplorationCount(hash); },
        .scores_are_informed = [this, hash] { return learner_.IsInformed(hash); },
-       .seed = base::Hasher().Add(options_.seed).Add(hash).Digest(),
+       .seed = base::Hasher().Add(options_.run.seed).Add(hash).Digest(),
        .evolutionary = options_.evolutionary,
        .bayes = options_.bayes});
   scheduling::TaskProgress progress;
@@ -126,7 +126,8 @@ void Session::AddTask(record::TaskId id, const TaskSpec& spec, const target::Tar
         EndSlot(task, trials, metrics);
       }));
   if (options_.first) {
-    const int opening_trials = std::min(kMostOpeningTrials, options_.trials_per_slot);
+    const auto opening_trials =
+        static_cast<int>(std::min<int64_t>(kMostOpeningTrials, options_.run.trials_per_slot));
     tasks_.back()->TryFirst(options_.first(tasks_.back()->space()), opening_trials);
   }
   if (const auto& zero_trial = tasks_.back()->zero_trial()) {
@@ -232,7 +233,7 @@ trial::StopReason Session::Run(const SessionObserver& observer) {
     listener.on_slot = [&](const run::RunStatus& status) { observer.on_slot(Extend(status)); };
   }
   const trial::StopReason reason = run_->Run(listener);
-  if (!trial::CanResume(reason)) log_->Finish();
+  log_->End(reason);
   return reason;
 }
 

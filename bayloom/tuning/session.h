@@ -24,25 +24,23 @@
 namespace bayloom::tuning {
 
 struct SessionOptions {
-  record::RunKind kind = record::RunKind::kTune;   ///< for the record
-  std::string model;                               ///< what is tuned, for the record
-  std::string description = "{}";                  ///< the caller's options as JSON, for the record
-  std::string strategy = "bayes";                  ///< see Strategies
-  std::string scheduler = "expected-improvement";  ///< see TaskSchedulers
+  static constexpr const char* kScheduler = "expected-improvement";
+
+  record::RunKind kind = record::RunKind::kTune;  ///< for the record
+  std::string model;                              ///< what is tuned, for the record
+  std::string description = "{}";                 ///< the caller's options as JSON, for the record
+  std::string strategy = "bayes";                 ///< see Strategies
   /// What programs are searched for by; the latency first. The strategy "bayes" looks at all.
   std::vector<ProgramObjective> objectives = {ProgramObjective::kLatency};
   sketch::DerivationChoice derivations = {};  ///< that make design spaces
   /// Tasks that may take the place of others, by positions in the specs.
   std::vector<scheduling::TaskAlternative> alternatives = {};
-  /// Of the whole session, trials and seconds before a resumption included.
-  trial::Budget budget = {.trials = 1000};
-  double until_gain_per_minute = 0;  ///< as run::RunOptions
+  /// The budget is that of the whole session, trials and seconds before a resumption included; the
+  /// seed is that of all choices, and a resumed session keeps the one it began with. Unless it says
+  /// otherwise: 1,000 trials, kScheduler, and slots of an eighth of a task's equal share of the
+  /// trials, within 16 and MetaSchedule's 64, but so that each task can have two turns.
+  run::RunOptions run = {};
   int64_t max_trials_per_task = trial::Budget::kUnlimited;
-  /// Trials a task gets at one turn. 0: an eighth of its equal share of the trials, within 16
-  /// and MetaSchedule's 64, but so that each task can have two turns.
-  int trials_per_slot = 0;
-  /// Seed of all choices; a resumed session keeps the one it began with.
-  uint64_t seed = 0;
   int threads = 0;  ///< for searching; 0: one per hardware thread
   /// Learn from the trials that earlier sessions made of the same tasks on the same target, and
   /// do not repeat them.

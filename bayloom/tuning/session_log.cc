@@ -25,35 +25,32 @@ std::vector<record::Metric> ToMetrics(record::TaskId task, int64_t slot,
 
 }  // namespace
 
-SessionLog::SessionLog(record::Store& store, record::RunRecord session)
-    : store_(&store),
-      session_(std::move(session)),
-      ordinals_(std::make_shared<record::RunOrdinals>(store, session_.id)) {}
+SessionLog::SessionLog(record::Store& store, record::RecordedRun run)
+    : store_(&store), run_(std::move(run)) {}
 
 SessionLog SessionLog::Begin(record::Store& store, record::TargetId target,
                              record::RunRecord record) {
   record.target = target;
-  return SessionLog(store, store.BeginRun(std::move(record)));
+  return SessionLog(store, record::RecordedRun(store, std::move(record)));
 }
 
 SessionLog SessionLog::Resume(record::Store& store, record::RunId session,
                               record::TargetId target) {
-  SessionLog log(store, store.RunOf(session));
-  if (log.session_.target != target) {
+  SessionLog log(store, record::RecordedRun(store, {}, store.RunOf(session)));
+  if (log.session().target != target) {
     throw InputError(fmt::format(
         "cannot resume session {} of {}: it was begun on another target; begin a new one", session,
         store.path()));
   }
   log.ReadState();
-  store.SetFinished(session, false);
   return log;
 }
 
 void SessionLog::ReadState() {
-  trials_ = store_->TrialsOfRun(session_.id);
+  trials_ = run_.Earlier();
   const int64_t count = std::ssize(trials_);
-  if (!session_.state.empty()) {
-    const std::optional<SessionState> state = SessionState::Parse(session_.state);
+  if (!session().state.empty()) {
+    const std::optional<SessionState> state = SessionState::Parse(session().state);
     if (!state) RefuseToResume("its state is damaged");
     if (state->trials() > count) RefuseToResume("its trials are incomplete");
     state_ = *state;
@@ -83,21 +80,20 @@ void SessionLog::CheckSlots() const {
 
 void SessionLog::RefuseToResume(const std::string& reason) const {
   throw InputError(
-      fmt::format("cannot resume session {} of {}: {}", session_.id, store_->path(), reason));
+      fmt::format("cannot resume session {} of {}: {}", session().id, store_->path(), reason));
 }
 
 std::vector<record::StoredTrial> SessionLog::EarlierTrials(record::TaskId task) const {
-  std::vector<record::StoredTrial> trials = store_->TrialsOf(task, *session_.target);
+  std::vector<record::StoredTrial> trials = store_->TrialsOf(task, *session().target);
   std::unordered_set<uint64_t> seen;
   std::erase_if(trials, [&](const record::StoredTrial& trial) {
-    return trial.run == session_.id || !seen.insert(trial.key).second;
+    return trial.run == session().id || !seen.insert(trial.key).second;
   });
   return trials;
 }
 
 std::unique_ptr<trial::TrialStore> SessionLog::TrialsOf(record::TaskId task) {
-  return std::make_unique<record::RunTrials>(
-      *store_, ordinals_, record::RunTrialsOptions{.task = task, .target = *session_.target});
+  return run_.Trials({.task = task, .target = *session().target});
 }
 
 void SessionLog::EndSlot(record::TaskId task, int64_t trials, double seconds,
@@ -109,14 +105,12 @@ void SessionLog::EndSlot(record::TaskId task, int64_t trials, double seconds,
   state_.gain.reset();  // it was that of fewer trials
   std::vector<record::Metric> rows;
   if (metrics) rows = ToMetrics(task, std::ssize(state_.slots) - 1, *metrics);
-  store_->SaveState(session_.id, state_.ToText(), rows);
+  store_->SaveState(session().id, state_.ToText(), rows);
 }
 
 void SessionLog::SetGain(const GainInTurns& gain) {
   state_.gain = gain;
-  store_->SaveState(session_.id, state_.ToText(), {});
+  store_->SaveState(session().id, state_.ToText(), {});
 }
-
-void SessionLog::Finish() { store_->SetFinished(session_.id, true); }
 
 }  // namespace bayloom::tuning

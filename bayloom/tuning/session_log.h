@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bayloom/cost/sample.h"
-#include "bayloom/record/run_trials.h"
+#include "bayloom/record/recorded_run.h"
 #include "bayloom/record/store.h"
 #include "bayloom/tuning/session_state.h"
 
@@ -28,7 +28,7 @@ class SessionLog {
   /// another target.
   static SessionLog Resume(record::Store& store, record::RunId session, record::TargetId target);
 
-  const record::RunRecord& session() const { return session_; }
+  const record::RunRecord& session() const { return run_.record(); }
   /// The session's trials so far, in order, and the slots they belong to.
   const std::vector<record::StoredTrial>& trials() const { return trials_; }
   const std::vector<Slot>& slots() const { return state_.slots; }
@@ -51,20 +51,20 @@ class SessionLog {
   /// Writes down what tuning has brought.
   void SetGain(const GainInTurns& gain);
   const std::optional<GainInTurns>& gain() const { return state_.gain; }
-  void Finish();
+  void End(trial::StopReason reason) { run_.End(reason); }
+  void Finish() { run_.Finish(); }
 
  private:
-  SessionLog(record::Store& store, record::RunRecord session);
+  SessionLog(record::Store& store, record::RecordedRun run);
   void ReadState();
   /// Throws InputError unless the trials of each slot are those of its task.
   void CheckSlots() const;
   [[noreturn]] void RefuseToResume(const std::string& reason) const;
 
   record::Store* store_;
-  record::RunRecord session_;
+  record::RecordedRun run_;
   std::vector<record::StoredTrial> trials_;  ///< those read when resuming
   SessionState state_;
-  std::shared_ptr<record::RunOrdinals> ordinals_;  ///< shared by the tasks' stores
 };
 
 }  // namespace bayloom::tuning

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "bayloom/base/json.h"
+#include "bayloom/base/option_error.h"
 #include "bayloom/base/result.h"
 #include "bayloom/cost/model_file.h"
 #include "bayloom/cost/pretrained_model.h"
@@ -22,6 +23,8 @@
 #include "bayloom/measure/roofline.h"
 #include "bayloom/measure/trial_rate.h"
 #include "bayloom/target/emulated.h"
+#include "bayloom/tuning/first_programs.h"
+#include "bayloom/tuning/keep_programs.h"
 #include "bayloom/tuning/network_precision.h"
 #include "bayloom/tuning/network_turns.h"
 #include "bayloom/tuning/program_check.h"
@@ -33,7 +36,6 @@
 namespace bayloom::tuning {
 namespace {
 
-constexpr int64_t kNetworkTrials = 1000;
 constexpr int64_t kOperatorTrials = 256;
 /// Trials of a slot where only the expected gain ends a tuning.
 constexpr int kSlotOfOpenBudget = 16;
@@ -70,14 +72,19 @@ std::string Agreed(const std::optional<std::string>& given, const nlohmann::json
   return before;
 }
 
+std::optional<std::string> GivenScheduler(const TuneOptions& options) {
+  return options.run.scheduler.empty() ? std::nullopt : std::optional(options.run.scheduler);
+}
+
 /// Throws InputError unless both are the same precision within the same tolerance.
 void CheckPrecisionAgrees(const nlohmann::json& given, const nlohmann::json& begun) {
   const std::string before = DescribePrecision(begun.value("precision", nlohmann::json()));
   const std::string now = DescribePrecision(given);
   if (now == before) return;
-  throw InputError(fmt::format(
-      "cannot resume: the session was begun with the precision {}, not {}; another --db begins one",
-      before, now));
+  throw InputError(
+      fmt::format("cannot resume: the session was begun with the precision {}, not {}; another "
+                  "database begins one",
+                  before, now));
 }
 
 sketch::DerivationChoice ReadDerivations(const std::string& text) {
@@ -88,7 +95,7 @@ sketch::DerivationChoice ReadDerivations(const std::string& text) {
 
 Divisions ReadDivisions(const std::string& text) {
   const Result<Divisions> divisions = ParseDivisions(text);
-  if (!divisions) throw InputError("--divisions: " + divisions.error().message);
+  if (!divisions) throw OptionError("divisions", divisions.error().message);
   return *divisions;
 }
 
@@ -96,9 +103,9 @@ Divisions ReadDivisions(const std::string& text) {
 std::vector<ProgramObjective> ReadObjectives(const std::string& text,
                                              const target::Target& target) {
   Result<std::vector<ProgramObjective>> objectives = ParseObjectives(text);
-  if (!objectives) throw InputError("--objective: " + objectives.error().message);
+  if (!objectives) throw OptionError("objective", objectives.error().message);
   if (objectives->size() > 1 && target.kind() == target::TargetKind::kNvidiaGpu) {
-    throw InputError("--objective: sizes and memory are known of programs for processors only");
+    throw OptionError("objective", "sizes and memory are known of programs for processors only");
   }
   return *std::move(objectives);
 }
@@ -147,32 +154,34 @@ std::optional<TrialPrior> PriorOf(const nlohmann::json& begun, const std::string
 
 /// What of a budget of seconds is kept for measuring the best again.
 double ReservedSeconds(const TuneOptions& options) {
-  const double seconds = options.budget.seconds;
+  const double seconds = options.run.budget.seconds;
   return std::max(options.repeat_share * seconds,
                   std::min(kMinRepeatSeconds, kMaxRepeatShare * seconds));
 }
 
-/// The budget, with the trials and the slots that go with it.
-void SetBudget(const TuneOptions& options, const TuningSubject& subject,
-               const target::Target& target, SessionOptions& session) {
-  session.budget = options.budget;
-  session.until_gain_per_minute = options.until_gain_per_minute;
-  if (options.repeat.candidates > 0 && !std::isinf(options.budget.seconds)) {
-    session.budget.seconds -= ReservedSeconds(options);
-  }
-  if (options.budget.trials != trial::Budget::kUnlimited) return;
-  if (std::isinf(options.budget.seconds) && options.until_gain_per_minute > 0) {
-    session.trials_per_slot = kSlotOfOpenBudget;
-    return;
-  }
-  if (std::isinf(options.budget.seconds)) {
-    session.budget.trials = subject.is_operator ? kOperatorTrials : kNetworkTrials;
-    return;
-  }
+/// Trials of a slot such that each task may have two within the time.
+int64_t SlotWithin(double seconds, size_t tasks, const target::Target& target) {
   const double rate = measure::TrialsPerSecond(target::MachineOf(target), target.cores);
-  const double two_turns_each =
-      rate * options.budget.seconds / (2 * static_cast<double>(subject.specs.size()));
-  session.trials_per_slot = static_cast<int>(std::clamp(two_turns_each, 8.0, 64.0));
+  const double two_turns_each = rate * seconds / (2 * static_cast<double>(tasks));
+  return static_cast<int64_t>(std::clamp(two_turns_each, 8.0, 64.0));
+}
+
+/// The session's part of the budget, with the trials and the slots that go with it.
+void SetBudget(const TuneOptions& options, const TuningSubject& subject,
+               const target::Target& target, run::RunOptions& run) {
+  const double seconds = options.run.budget.seconds;
+  const bool is_timed = !std::isinf(seconds);
+  run::RunOptions defaults;
+  if (subject.is_operator) defaults.budget.trials = kOperatorTrials;
+  if (run.budget.trials == trial::Budget::kUnlimited) {
+    if (is_timed) {
+      defaults.trials_per_slot = SlotWithin(seconds, subject.specs.size(), target);
+    } else if (run.until_gain_per_minute > 0) {
+      defaults.trials_per_slot = kSlotOfOpenBudget;
+    }
+  }
+  if (options.repeat.candidates > 0 && is_timed) run.budget.seconds -= ReservedSeconds(options);
+  run = run::WithDefaults(std::move(run), defaults);
 }
 
 }  // namespace
@@ -185,8 +194,14 @@ Tuning::Tuning(TuningSubject subject, const target::Target& target, record::Stor
   resumed_ = resumed.has_value();
   SessionOptions session;
   session.model = subject.name;
-  session.seed = options_.seed;
-  session.first = options_.first;
+  session.run = options_.run;
+  name_ = subject.name;
+  if (options_.user_store != nullptr) {
+    session.first = [this, tasks = static_cast<int>(subject.specs.size())](
+                        const sketch::SpaceGenerator& space) {
+      return FirstProgramsOf(space, tasks, *options_.user_store, pool_);
+    };
+  }
   std::string cost_model = options_.cost_model.value_or("");
   if (options_.derivations) {
     session.derivations = ReadDerivations(*options_.derivations);
@@ -200,7 +215,7 @@ Tuning::Tuning(TuningSubject subject, const target::Target& target, record::Stor
     begun = base::ParseJsonOrDiscard(resumed->definition);
     CheckPrecisionAgrees(options_.precision, begun);
     session.strategy = Agreed(options_.strategy, begun, "strategy");
-    session.scheduler = Agreed(options_.scheduler, begun, "scheduler");
+    session.run.scheduler = Agreed(GivenScheduler(options_), begun, "scheduler");
     session.derivations =
         ReadDerivations(Agreed(options_.derivations, begun, "derivations", "all"));
     divisions = ReadDivisions(Agreed(options_.divisions, begun, "divisions", "none"));
@@ -211,14 +226,14 @@ Tuning::Tuning(TuningSubject subject, const target::Target& target, record::Stor
     session.resume = resumed->id;
   } else {
     session.strategy = options_.strategy.value_or(session.strategy);
-    session.scheduler = options_.scheduler.value_or(session.scheduler);
+    session.run.scheduler = GivenScheduler(options_).value_or(SessionOptions::kScheduler);
     if (!cost_model.empty() || session.strategy == "random") options_.prior.reset();
     if (options_.prior) {
       record::SampleStore(store.path()).AddModel(store.AddTarget(target), options_.prior->stored);
     }
   }
   nlohmann::json description = {{"strategy", session.strategy},
-                                {"scheduler", session.scheduler},
+                                {"scheduler", session.run.scheduler},
                                 {"derivations", session.derivations.ToString()},
                                 {"divisions", ToString(divisions)},
                                 {"objectives", ToString(session.objectives)}};
@@ -226,7 +241,7 @@ Tuning::Tuning(TuningSubject subject, const target::Target& target, record::Stor
   if (options_.prior) description[kPrior] = PriorJson(options_.prior->stored);
   if (!options_.precision.is_null()) description["precision"] = options_.precision;
   session.alternatives = TakeAlternatives(subject, divisions, target);
-  std::optional<double> peak = PeakFor(session.scheduler, begun, target, evaluator.is_here());
+  std::optional<double> peak = PeakFor(session.run.scheduler, begun, target, evaluator.is_here());
   if (peak) description[kPeak] = *peak;
   // Without a scheduler that asks, only the forecast of what is left looks at it.
   if (!peak && target.machine) peak = target.machine->PeakFlops();
@@ -240,17 +255,23 @@ Tuning::Tuning(TuningSubject subject, const target::Target& target, record::Stor
                          target.kind() != target::TargetKind::kNvidiaGpu;
   if (runs_here && session.objectives.size() == 1) load_ = std::move(subject.load);
   session.description = description.dump();
-  SetBudget(options_, subject, target, session);
+  SetBudget(options_, subject, target, session.run);
   cost_model_ = MakeCostModel(session.strategy, cost_model, options_.prior);
   session_ = std::make_unique<Session>(target, std::move(subject.specs), store, cost_model_.get(),
                                        evaluator, std::move(session));
+}
+
+void Tuning::Keep() {
+  const bool is_emulated = target::IsEmulated(session_->tasks().front()->space().target());
+  if (options_.user_store == nullptr || is_emulated) return;
+  KeepPrograms(*session_, name_, store_, *options_.user_store, pool_);
 }
 
 trial::StopReason Tuning::Run(const TuningObserver& observer) {
   const trial::StopReason reason = session_->Run({observer.on_trial, observer.on_slot});
   lost_ = session_->lost();
   if (trial::CanResume(reason) || options_.repeat.candidates == 0) return reason;
-  trial::Budget budget = options_.budget;
+  trial::Budget budget = options_.run.budget;
   const bool is_timed = !std::isinf(budget.seconds);
   const double wanted =
       std::max(kMinRepeatSeconds, options_.repeat_share * session_->Status().seconds);

@@ -19,21 +19,16 @@
 #include "bayloom/tuning/repeat_options.h"
 #include "bayloom/tuning/session.h"
 #include "bayloom/tuning/tuning_subject.h"
+#include "bayloom/tuning/user_store.h"
 
 namespace bayloom::tuning {
 
 struct TuneOptions {
-  /// Without trials and seconds: 1,000 trials for a network, 256 for an operator, or as long as
-  /// `until_gain_per_minute` says.
-  trial::Budget budget;
-  /// Ends the tuning when another minute is expected to gain less than this share of the latency;
-  /// 0: never.
-  double until_gain_per_minute = 0;
-  /// See strategy::Strategies and scheduling::TaskSchedulers. When a session is resumed, what it
-  /// was begun with; something else is refused. Default "bayes" and
-  /// "expected-improvement".
+  /// As SessionOptions::run, but where nothing ends it, of an operator 256 trials. When a session
+  /// is resumed, the scheduler is what it was begun with; something else is refused.
+  run::RunOptions run = {};
+  /// See strategy::Strategies; the same of a resumed session. Default "bayes".
   std::optional<std::string> strategy = {};
-  std::optional<std::string> scheduler = {};
   /// As sketch::DerivationChoice reads it; the same of a resumed session. Default "all".
   std::optional<std::string> derivations = {};
   /// As ParseDivisions reads it; the same of a resumed session. Default "all", in sessions of
@@ -50,9 +45,9 @@ struct TuneOptions {
   /// As PrecisionToJson gives it: the session keeps it. A session is resumed with what it was begun
   /// with only.
   nlohmann::json precision = {};
-  uint64_t seed = 0;
-  /// As SessionOptions::first.
-  std::function<FirstPrograms(const sketch::SpaceGenerator&)> first = {};
+  /// What earlier tunings have found. With it each task first tries its zero-trial program and what
+  /// is known of it or lent by others (FirstProgramsOf). Must outlive the tuning.
+  UserStore* user_store = nullptr;
   /// Go on with the store's last session of this subject on this target, if there is one.
   bool resume = false;
   /// The best programs of each task are measured again at the end, beside the zero-trial and the
@@ -100,7 +95,7 @@ struct TuningGain {
 ///     Measurer measurer(target, {});
 ///     MeasureEvaluator evaluator(measurer);
 ///     Tuning tuning(NetworkSubject("resnet18", network), target, store, evaluator,
-///                   {.budget = {.trials = 1000}});
+///                   {.run = {.budget = {.trials = 1000}}});
 ///     tuning.Run({.on_slot = ShowStatus});
 ///     const TunedNetwork tuned = TunedNetwork::Choose(network, target, {.store = &store});
 class Tuning {
@@ -120,6 +115,9 @@ class Tuning {
   const std::optional<TrialPrior>& prior() const { return options_.prior; }
   /// Why trials cannot be carried out, after an end by StopReason::kLost.
   const std::string& lost() const { return lost_; }
+  /// Keeps in the user's store, if there is one, what later tunings and commands may use, unless an
+  /// emulator ran the programs.
+  void Keep();
   /// As the store has it, earlier sessions included.
   TuningGain Gain() const;
   const std::vector<ProgramObjective>& objectives() const { return session_->objectives(); }
@@ -147,6 +145,8 @@ class Tuning {
   std::function<std::vector<graph::TaskGraph>()> load_;
   Divisions divisions_ = Divisions::kAll;
   bool resumed_;
+  std::string name_;  ///< of the subject
+  base::ThreadPool pool_;
   std::string lost_;
   std::unique_ptr<cost::CostModel> cost_model_;
   std::unique_ptr<Session> session_;

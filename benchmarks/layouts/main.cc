@@ -70,8 +70,8 @@ tensor::Program Tune(const tensor::Workload& workload, const target::Target& tar
   cost::XgboostModel model;
   tuning::SessionOptions session_options;
   session_options.model = "layouts";
-  session_options.budget.trials = options.trials;
-  session_options.seed = seed;
+  session_options.run.budget.trials = options.trials;
+  session_options.run.seed = seed;
   session_options.derivations = Must(sketch::DerivationChoice::Parse("none"));
   tuning::Session session(target, {{workload.name, workload, 1}}, store, &model, evaluator,
                           session_options);

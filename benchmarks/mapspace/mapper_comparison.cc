@@ -60,8 +60,8 @@ void ComparisonArguments::AddTo(CLI::App& app) {
 
 mapspace::MapperOptions ComparisonArguments::Options(int64_t seed) const {
   mapspace::MapperOptions options;
-  options.seed = static_cast<uint64_t>(seed);
-  options.budget.trials = evaluations;
+  options.run.seed = static_cast<uint64_t>(seed);
+  options.run.budget.trials = evaluations;
   options.tiles = tiles;
   options.orders = orders;
   options.objective = mapspace::ParseMapObjective(objective);
@@ -76,7 +76,7 @@ SeededResults RunRandomPruned(const mapspace::Mapspace& mapspace,
       mapspace::MakeModelEvaluator(model, mapspace::ParseMapObjective(arguments.objective));
   for (int64_t seed = arguments.first_seed; seed < arguments.EndSeed(); ++seed) {
     mapspace::MapperOptions options = arguments.Options(seed);
-    options.budget.trials = kRandomPruned;
+    options.run.budget.trials = kRandomPruned;
     results.push_back(mapspace::RunMapper("random-pruned", mapspace, model, *evaluator, options));
   }
   return results;

@@ -82,7 +82,7 @@ std::vector<mapspace::EarlierMappings> Store(const mapspace::Problem& problem,
       return outcome;
     });
     mapspace::MapperOptions options = arguments.Options(1000 * seed + (&task - store.data()));
-    options.budget.trials = arguments.stored;
+    options.run.budget.trials = arguments.stored;
     mapspace::RunMapper("bayesian", mapspace, model, evaluator, options);
   }
   return store;

@@ -51,8 +51,8 @@ tensor::Program TunedProgram(const OperatorCase& op, const target::Target& targe
   session_options.model =
       fmt::format("{} {} {} threads seed {}", op.name, options.strategy, target.cores, seed);
   session_options.strategy = options.strategy;
-  session_options.budget.trials = options.trials;
-  session_options.seed = seed;
+  session_options.run.budget.trials = options.trials;
+  session_options.run.seed = seed;
   session_options.use_earlier_sessions = false;
   for (const record::RunRecord& earlier : store.Runs(record::RunKind::kTune)) {
     if (earlier.name == session_options.model) session_options.resume = earlier.id;

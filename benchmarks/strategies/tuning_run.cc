@@ -52,11 +52,11 @@ tuning::SessionOptions MakeSessionOptions(const TuningRunOptions& options, recor
                   (options.unknown_limits ? " unknown limits" : "") +
                   (options.estimated ? " (estimated, not measured)" : "");
   session.strategy = options.strategy;
-  session.scheduler = options.scheduler;
+  session.run.scheduler = options.scheduler;
   session.description =
-      nlohmann::json{{"strategy", session.strategy}, {"scheduler", session.scheduler}}.dump();
-  session.budget.trials = options.trials;
-  session.seed = static_cast<uint64_t>(options.seed);
+      nlohmann::json{{"strategy", session.strategy}, {"scheduler", session.run.scheduler}}.dump();
+  session.run.budget.trials = options.trials;
+  session.run.seed = static_cast<uint64_t>(options.seed);
   session.use_earlier_sessions = false;
   session.bayes = options.bayes;
   session.limits_are_known = !options.unknown_limits;

@@ -16,7 +16,7 @@ int main() {
   const Architecture architecture = ShippedArchitecture("gemmini");
 
   MapOptions options;
-  options.search.budget.trials = 2000;
+  options.search.run.budget.trials = 2000;
   options.search.objective = mapspace::MapObjective::kEnergyDelay;
   MapRun run({{.name = "product", .problem = problem}}, architecture, {}, options);
   run.Run();

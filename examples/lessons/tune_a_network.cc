@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
   Measurer measurer(target, {});
   MeasureEvaluator evaluator(measurer);
   Tuning tuning(NetworkSubject(argv[1], network), target, store, evaluator,
-                {.budget = {.trials = 24}, .strategy = "random"});
+                {.run = {.budget = {.trials = 24}}, .strategy = "random"});
   tuning.Run();
 
   // The best program of every task, compiled together.

@@ -33,8 +33,8 @@ int main(int argc, char** argv) {
 
   tuning::SessionOptions options;
   options.model = "lesson";
-  options.budget.trials = 32;
-  options.trials_per_slot = 16;
+  options.run.budget.trials = 32;
+  options.run.trials_per_slot = 16;
   options.evolutionary.population = 64;
   tuning::Session session(target, {{"product", workload, 1}}, store, &model, evaluator, options);
   const tuning::SessionObserver observer = {nullptr, [](const tuning::SessionStatus& status) {

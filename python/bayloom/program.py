@@ -9,6 +9,7 @@ to themselves, this one survives, and no two versions of LLVM meet in one proces
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -110,7 +111,10 @@ def _failure(code: int, said: str, command: str) -> Exception:
     """The last line of what a command said when it failed."""
     lines = said.strip().splitlines() or [f"'bayloom {command}' ended with {code}"]
     kinds = {_BAD_INPUT: InputError, _NOT_IN_THIS_BUILD: NoCompiler}
-    return kinds.get(code, CommandFailed)(lines[-1].removeprefix("bayloom: "))
+    text = lines[-1].removeprefix("bayloom: ")
+    # What is wrong with an option is said of the argument: "--max-size: ..." is "max_size: ...".
+    text = re.sub(r"^--([a-z-]+)(?=: )", lambda option: option[1].replace("-", "_"), text)
+    return kinds.get(code, CommandFailed)(text)
 
 
 def _content(file: Any) -> str:

@@ -116,8 +116,8 @@ TEST(CoresRun, SearchesNoSplitTwiceAfterItWasStopped) {
   const TemporaryFolder folder;
   bool is_stopped = false;
   tuning::MapOptions options;
-  options.search.budget.trials = 600;
-  options.search.budget.stop = [&] { return is_stopped; };
+  options.search.run.budget.trials = 600;
+  options.search.run.budget.stop = [&] { return is_stopped; };
   options.search.objective = mapspace::MapObjective::kDelay;
   options.database = folder / "stopped.db";
   options.resume = true;

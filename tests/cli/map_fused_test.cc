@@ -229,8 +229,8 @@ TEST(FusedRun, SearchesNoTileTwiceAfterItWasStopped) {
   const std::string database = folder / "stopped.db";
   bool is_stopped = false;
   tuning::FusedOptions options;
-  options.layers.search.budget.trials = 400;
-  options.layers.search.budget.stop = [&] { return is_stopped; };
+  options.layers.search.run.budget.trials = 400;
+  options.layers.search.run.budget.stop = [&] { return is_stopped; };
   options.layers.database = database;
   options.layers.resume = true;
   options.tile_evaluations = 50;

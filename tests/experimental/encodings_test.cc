@@ -81,7 +81,7 @@ TEST(Mappers, SearchWithExperimentalOptimizersAndEncodings) {
   const auto evaluator =
       mapspace::MakeModelEvaluator(product.model, mapspace::MapObjective::kEnergy);
   mapspace::MapperOptions options;
-  options.budget.trials = 50;
+  options.run.budget.trials = 50;
   options.tiles = "factorization";
   EXPECT_EQ(mapspace::ExperimentalMapperNames(),
             (std::vector<std::string>{"chain-of-trees", "local-search"}));

@@ -162,7 +162,7 @@ class OtherArchitectureTest(unittest.TestCase):
 
     def test_what_does_not_fit_is_one_line(self):
         for arguments, what in (
-                ([], "say --target aarch64-linux-gnu[:PROCESSOR]"),
+                ([], "say aarch64-linux-gnu[:PROCESSOR]"),
                 (["--target", "x86-64-v3"], "the workers' processor is aarch64"),
                 (["--target", "cuda:sm_80"], "the workers' processor is aarch64"),
                 (["--target", "aarch64-linux-gnu", "--threads", "4096"], "the workers' machine has"),

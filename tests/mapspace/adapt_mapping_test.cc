@@ -77,8 +77,8 @@ TEST(AdaptMapping, NeedsDimensionsInCommon) {
 TEST(AdaptMapping, AnOfferedMappingIsEvaluatedNext) {
   const Ground ground(MatmulProblem(64, 32, 128), "gemmini");
   const auto evaluator = MakeModelEvaluator(ground.model, MapObjective::kEnergy);
-  const MapperResult best =
-      RunMapper("genetic", ground.mapspace, ground.model, *evaluator, {.budget = {.trials = 5000}});
+  const MapperResult best = RunMapper("genetic", ground.mapspace, ground.model, *evaluator,
+                                      {.run = {.budget = {.trials = 5000}}});
   for (const char* mapper : {"genetic", "bayesian", "forest"}) {
     MapperTask task(mapper, ground.mapspace, ground.model, *evaluator, {});
     const auto try_next = [&](int count) {

@@ -264,7 +264,7 @@ TEST(CoreMapper, IsNeverWorseThanOneCore) {
   const Problem problem = MatmulProblem(32, 32, 32);
   const Mapping single = OutermostMapping(problem, architecture);
   CoreMapperOptions options;
-  options.search.budget.trials = 600;
+  options.search.run.budget.trials = 600;
   for (const MapObjective objective :
        {MapObjective::kEnergy, MapObjective::kDelay, MapObjective::kEnergyDelay}) {
     options.search.objective = objective;

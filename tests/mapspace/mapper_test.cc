@@ -26,8 +26,8 @@ bool Never() { return false; }
 
 MapperOptions Evaluations(int64_t evaluations, uint64_t seed = 0) {
   MapperOptions options;
-  options.budget.trials = evaluations;
-  options.seed = seed;
+  options.run.budget.trials = evaluations;
+  options.run.seed = seed;
   return options;
 }
 
@@ -39,7 +39,7 @@ class MapperTest : public testing::Test {
   /// Proposes `in_flight` at a time and tells of them backwards.
   MapperResult RunBackwards(std::string_view name, int in_flight, MapperOptions options) {
     MapperTask task(name, mapspace_, model_, *evaluator_, options);
-    while (task.result().evaluations < options.budget.trials) {
+    while (task.result().evaluations < options.run.budget.trials) {
       std::vector<Mapping> proposed = task.Propose(in_flight, Never);
       if (proposed.empty()) break;
       EXPECT_LE(std::ssize(proposed), in_flight);
@@ -123,16 +123,16 @@ TEST_F(MapperTest, TurnsChangeNothing) {
     const MapperResult whole = Run(name, options);
     MapperTask task(name, mapspace_, model_, *evaluator_, options);
     run::ScheduledRun<Mapping> run(
-        {.budget = options.budget, .scheduler = "round-robin", .trials_per_slot = 7});
+        {.budget = options.run.budget, .scheduler = "round-robin", .trials_per_slot = 7});
     run.AddTask(task, {});
     EXPECT_EQ(run.Run({.on_trial = {},
                        .on_slot =
                            [&](const run::RunStatus& status) {
                              EXPECT_TRUE(status.trials % 7 == 0 ||
-                                         status.trials == options.budget.trials);
+                                         status.trials == options.run.budget.trials);
                            }}),
               trial::StopReason::kTrials);
-    EXPECT_EQ(task.result().evaluations, options.budget.trials);
+    EXPECT_EQ(task.result().evaluations, options.run.budget.trials);
     EXPECT_EQ(task.result().value, whole.value);
     EXPECT_EQ(task.result().drawn, whole.drawn);
   }
@@ -172,7 +172,7 @@ TEST_F(MapperTest, NothingIsEvaluatedTwiceWhereThatCosts) {
 TEST_F(MapperTest, ATrialIsKeptAsItsLevels) {
   trial::ListStore store;
   MapperTask task("genetic", mapspace_, model_, *evaluator_, Evaluations(5), &store);
-  run::ScheduledRun<Mapping> run({.budget = Evaluations(5).budget});
+  run::ScheduledRun<Mapping> run({.budget = Evaluations(5).run.budget});
   run.AddTask(task, {});
   run.Run();
   ASSERT_EQ(store.trials.size(), 5u);
@@ -296,10 +296,10 @@ TEST_F(MapperTest, ConvergenceAStopAndTimeEndASearch) {
   EXPECT_EQ(result.end, trial::StopReason::kConverged);
   EXPECT_EQ(result.evaluations, result.improvements.back().evaluations + 50);
   options = {};
-  options.budget.stop = [] { return true; };
+  options.run.budget.stop = [] { return true; };
   EXPECT_EQ(Run("genetic", options).end, trial::StopReason::kStopped);
   options = {};
-  options.budget.seconds = 0;
+  options.run.budget.seconds = 0;
   EXPECT_EQ(Run("annealing", options).end, trial::StopReason::kTime);
 }
 
@@ -314,7 +314,7 @@ TEST(NothingFits, AStopEndsTheDrawing) {
   for (std::string_view name : {"random-pruned", "genetic", "annealing"}) {
     MapperOptions options;
     int asked = 0;
-    options.budget.stop = [&] { return ++asked > 3; };
+    options.run.budget.stop = [&] { return ++asked > 3; };
     const MapperResult result = RunMapper(name, mapspace, model, *evaluator, options);
     if (result.evaluations > 0) continue;  // something fits after all
     EXPECT_EQ(result.end, trial::StopReason::kStopped) << name;

@@ -43,7 +43,7 @@ inline void ExpectToBeginWhereRandomMappingsEnd(const std::string& method) {
   const AnalyticalModel model(problem, target.architecture());
   const auto evaluator = MakeModelEvaluator(model, MapObjective::kEnergy);
   MapperOptions options;
-  options.budget.trials = 12;
+  options.run.budget.trials = 12;
   for (const int64_t words : {1 << 15, 1 << 20}) {
     options.earlier.push_back(RandomMappings(problem, WithScratchpad(words), 60));
   }

@@ -349,8 +349,8 @@ TEST(SparseModel, MappersUseTheCapacityThatZerosLeave) {
     const AnalyticalModel model(problem, on);
     const auto evaluator = MakeModelEvaluator(model, MapObjective::kEnergy);
     MapperOptions options;
-    options.budget.trials = 2000;
-    options.seed = 3;
+    options.run.budget.trials = 2000;
+    options.run.seed = 3;
     const MapperResult result = RunMapper("genetic", mapspace, model, *evaluator, options);
     EXPECT_TRUE(result.best.has_value());
     EXPECT_TRUE(model.Fits(*result.best));

@@ -218,7 +218,7 @@ TEST_F(SparsePlaces, BandsCostWhatTheSameNonzerosInAFileCost) {
   }
   // Mappers search them as they do others.
   MapperOptions options;
-  options.budget.trials = 300;
+  options.run.budget.trials = 300;
   const Mapspace mapspace(banded, chip_, {});
   const auto evaluator = MakeModelEvaluator(second, MapObjective::kEnergy);
   EXPECT_TRUE(RunMapper("genetic", mapspace, second, *evaluator, options).best);

@@ -13,7 +13,7 @@ namespace {
 TEST(TileMapper, MapsEqualTilesOnce) {
   const Architecture architecture = ShippedArchitecture("gemmini16x16");
   const HomeLevel home = HomeLevelsOf(architecture).front();
-  TileMapper mapper(architecture, {}, {.search = {.seed = 1, .budget = {.trials = 200}}});
+  TileMapper mapper(architecture, {}, {.search = {.run = {.budget = {.trials = 200}, .seed = 1}}});
   int searched = 0;
   mapper.SetOnMapped([&](const MappedTile&) { ++searched; });
   const Problem tile = ParseProblem("conv2d:14x14x32,32,3x3,pad=1");
@@ -38,7 +38,8 @@ TEST(TileMapper, HasNoMappingOfTilesThatFixedFactorsDoNotDivide) {
   by_four.kind = Directive::Kind::kTemporal;
   by_four.target = architecture.levels[0].name;
   by_four.factors = {{.dimension = "P", .value = 4}};
-  TileMapper mapper(architecture, {by_four}, {.search = {.seed = 1, .budget = {.trials = 200}}});
+  TileMapper mapper(architecture, {by_four},
+                    {.search = {.run = {.budget = {.trials = 200}, .seed = 1}}});
   int searched = 0;
   mapper.SetOnMapped([&](const MappedTile&) { ++searched; });
   EXPECT_FALSE(mapper.Map(ParseProblem("conv2d:6x8x4,4,1x1"), home)->mapping);

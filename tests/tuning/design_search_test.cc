@@ -29,7 +29,7 @@ std::vector<DesignNetwork> TwoNetworks() {
 DesignOptions Options(const TemporaryFolder& folder, int64_t trials) {
   DesignOptions options;
   options.database = folder / "designs.db";
-  options.budget.trials = trials;
+  options.run.budget.trials = trials;
   options.evaluation.evaluations = 100;
   return options;
 }
@@ -54,8 +54,8 @@ TEST(DesignEvaluator, CostsAreThoseOfTheMappingsFound) {
 
   MapOptions options;
   options.search.objective = mapspace::MapObjective::kEnergyDelay;
-  options.search.seed = 3;
-  options.search.budget.trials = 400;
+  options.search.run.seed = 3;
+  options.search.run.budget.trials = 400;
   MapRun run(evaluator.layers(), chip, {}, options);
   run.Run();
   double energy[2], cycles[2];
@@ -222,7 +222,7 @@ TEST(DesignSearch, GoesOnWhereItWasInterrupted) {
   const TemporaryFolder folder;
   DesignOptions options = Options(folder, 12);
   int trials = 0;
-  options.budget.stop = [&trials] { return trials >= 5; };
+  options.run.budget.stop = [&trials] { return trials >= 5; };
   {
     DesignSearch search(Small(), TwoNetworks(), options);
     run::RunObserver observer;
@@ -230,7 +230,7 @@ TEST(DesignSearch, GoesOnWhereItWasInterrupted) {
     EXPECT_EQ(search.Run(observer), trial::StopReason::kStopped);
     EXPECT_EQ(search.Trials().size(), 5u);
   }
-  options.budget.stop = [] { return false; };
+  options.run.budget.stop = [] { return false; };
   options.resume = true;
   {
     DesignSearch search(Small(), TwoNetworks(), options);

@@ -55,7 +55,7 @@ class DivisionTest : public ::testing::Test {
   Tuning Begin(double factor, std::optional<std::string> divisions = {}, bool resume = false) {
     evaluator_.emplace(factor);
     TuneOptions options;
-    options.budget.trials = trials_;
+    options.run.budget.trials = trials_;
     options.strategy = "random";
     options.divisions = std::move(divisions);
     options.resume = resume;

@@ -176,8 +176,8 @@ TEST_F(EarlierTrialsTest, ThousandsOfProgramsTakeSomeHundredBytesEach) {
 class PriorTest : public EarlierTrialsTest {
  protected:
   PriorTest() {
-    options_.budget.trials = 64;
-    options_.seed = 3;
+    options_.run.budget.trials = 64;
+    options_.run.seed = 3;
     options_.repeat.candidates = 0;
   }
   Tuning Begin(record::Store& records) {
@@ -220,9 +220,9 @@ TEST_F(PriorTest, AStoppedSessionGoesOnWithThePriorItWasBegunWith) {
   Teach();
   record::Store whole(folder_ / "whole.db"), parts(folder_ / "parts.db");
   const std::vector<uint64_t> expected = Run(whole);
-  options_.budget.stop = [this] { return evaluator_.candidates >= 64 + 32; };
+  options_.run.budget.stop = [this] { return evaluator_.candidates >= 64 + 32; };
   EXPECT_EQ(Begin(parts).Run(), trial::StopReason::kStopped);
-  options_.budget.stop = [] { return false; };
+  options_.run.budget.stop = [] { return false; };
   options_.resume = true;
   options_.prior.reset();  // the user's store may have another one by now, or none
   Tuning resumed = Begin(parts);
@@ -235,9 +235,9 @@ TEST_F(PriorTest, AStoppedSessionGoesOnWithThePriorItWasBegunWith) {
 TEST_F(PriorTest, ASessionBegunWithoutGoesOnWithout) {
   record::Store whole(folder_ / "whole.db"), parts(folder_ / "parts.db");
   const std::vector<uint64_t> expected = Run(whole);
-  options_.budget.stop = [this] { return evaluator_.candidates >= 64 + 32; };
+  options_.run.budget.stop = [this] { return evaluator_.candidates >= 64 + 32; };
   Begin(parts).Run();
-  options_.budget.stop = [] { return false; };
+  options_.run.budget.stop = [] { return false; };
   options_.resume = true;
   Teach();
   Tuning resumed = Begin(parts);
@@ -259,8 +259,8 @@ TEST_F(PriorTest, ARightPriorIsTrustedAndAPlantedWrongOneIsNot) {
     cost::PretrainedModel model(prior.model);
     record::Store records(folder_ / (is_wrong ? "wrong.db" : "right.db"));
     SessionOptions options = QuickOptions();
-    options.budget.trials = 144;
-    options.trials_per_slot = 16;
+    options.run.budget.trials = 144;
+    options.run.trials_per_slot = 16;
     const tensor::Workload tuned = tensor::MatmulWorkload(512, 512, 512);
     Session session(target_, {{"matmul", tuned, 1}}, records, &model, evaluator_, options);
     session.Run();

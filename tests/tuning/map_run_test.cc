@@ -23,7 +23,7 @@ std::vector<NetworkLayer> TwoLayers() {
 
 MapOptions Options(int64_t evaluations, const std::string& mapper = "") {
   MapOptions options;
-  options.search.budget.trials = evaluations;
+  options.search.run.budget.trials = evaluations;
   options.mapper = mapper;
   return options;
 }
@@ -55,11 +55,11 @@ TEST(MapRun, GivesEvaluationsWhereTheyCount) {
 TEST(MapRun, EqualSharesAndStops) {
   MapOptions options = Options(400);
   options.search.objective = mapspace::MapObjective::kDelay;
-  options.scheduler = "round-robin";
+  options.search.run.scheduler = "round-robin";
   MapRun run(TwoLayers(), mapspace::ShippedArchitecture("gemmini"), {}, options);
   run.Run();
   EXPECT_EQ(run.layers()[0].search->result().evaluations, 200);
-  options.search.budget.stop = [] { return true; };
+  options.search.run.budget.stop = [] { return true; };
   MapRun stopped(TwoLayers(), mapspace::ShippedArchitecture("gemmini"), {}, options);
   EXPECT_EQ(stopped.Run(), trial::StopReason::kStopped);
   EXPECT_EQ(stopped.end(), trial::StopReason::kStopped);
@@ -71,7 +71,7 @@ TEST(MapRun, LayersLearnFromEachOther) {
   // Of eight layers of one size, each finds in few evaluations what one of them found.
   const std::vector<NetworkLayer> alike(8, {"layer", mapspace::MatmulProblem(64, 128, 256), 1});
   MapOptions options = Options(8 * 20, "bayesian");
-  options.scheduler = "round-robin";
+  options.search.run.scheduler = "round-robin";
   MapRun run(alike, mapspace::ShippedArchitecture("gemmini"), {}, options);
   run.Run();
   double least = std::numeric_limits<double>::infinity(), most = 0;
@@ -106,7 +106,7 @@ class RecordedMapping : public ::testing::Test {
  protected:
   std::unique_ptr<MapRun> Make(int64_t evaluations, bool resume, const std::string& mapper) {
     MapOptions options = Options(evaluations, mapper);
-    options.search.seed = 5;
+    options.search.run.seed = 5;
     options.database = path_;
     options.resume = resume;
     return std::make_unique<MapRun>(std::vector<NetworkLayer>{{"", problem_, 1}}, architecture_,
@@ -141,7 +141,7 @@ TEST_P(RecordedMapRun, GoesOnFromItsTrialsAndEvaluatesNothingTwice) {
   EXPECT_GT(kept, first_part / 2);
 
   const std::unique_ptr<MapRun> run = Make(whole, true, GetParam());
-  EXPECT_EQ(run->layers()[0].record, runs[0].id);
+  EXPECT_EQ(run->layers()[0].run->record().id, runs[0].id);
   EXPECT_EQ(run->Status().trials, kept) << "earlier evaluations count";
   EXPECT_EQ(run->layers()[0].search->result().evaluations, kept);
   EXPECT_EQ(run->layers()[0].search->result().value, before.value);

@@ -83,7 +83,7 @@ class NetworkTurnsTest : public ::testing::Test {
     store_ = std::make_unique<record::Store>(folder_ / name);
     SessionOptions options = QuickOptions();
     options.strategy = "random";
-    options.budget.trials = 80;
+    options.run.budget.trials = 80;
     options.first = [](const sketch::SpaceGenerator& space) {
       return FirstPrograms{.zero_trial = PlainCandidate(space)};
     };

@@ -55,10 +55,10 @@ Tuned Tune(const std::string& strategy, const std::shared_ptr<const cost::Throug
     std::unique_ptr<cost::CostModel> model = std::make_unique<cost::XgboostModel>();
     if (base) model = std::make_unique<cost::PretrainedModel>(base);
     SessionOptions options = QuickOptions();
-    options.seed = seed;
+    options.run.seed = seed;
     options.strategy = strategy;
-    options.trials_per_slot = 16;
-    options.budget.trials = trials;
+    options.run.trials_per_slot = 16;
+    options.run.budget.trials = trials;
     options.evolutionary.population = 256;
     const tensor::Workload product = tensor::MatmulWorkload(512, 512, 512);
     Session session(strategy::SimulatedTarget(), {{"matmul", product, 1}}, store, model.get(),

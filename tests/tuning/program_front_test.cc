@@ -33,7 +33,7 @@ class ProgramFrontTest : public ::testing::Test {
  protected:
   Tuning Begin(std::optional<std::string> objectives, bool resume = false) {
     TuneOptions options;
-    options.budget.trials = trials_;
+    options.run.budget.trials = trials_;
     options.strategy = "random";
     options.divisions = "none";
     options.objectives = std::move(objectives);
@@ -200,7 +200,7 @@ TEST_F(ProgramFrontTest, AResumedSessionSearchesTheCompromisesThatItWouldHave) {
     cost::XgboostModel model;
     SessionOptions options = QuickOptions();
     options.objectives = kLatencyAndSize;
-    options.budget.trials = trials;
+    options.run.budget.trials = trials;
     options.resume = resume;
     Session session(strategy::SimulatedTarget(), TwoTasks(), store, &model, evaluator_, options);
     session.Run();

@@ -57,7 +57,7 @@ class LuckyEvaluator : public SimulatedEvaluator {
 class ProgramRepeatsTest : public ::testing::Test {
  protected:
   ProgramRepeatsTest() {
-    options_.budget.trials = 60;
+    options_.run.budget.trials = 60;
     options_.strategy = "random";
     options_.repeat = {.candidates = 5, .rounds = 3};
   }
@@ -83,9 +83,9 @@ class ProgramRepeatsTest : public ::testing::Test {
 
 TEST_F(ProgramRepeatsTest, TheFastestFinalistIsChosenNotTheLuckiest) {
   int lucky = 0;
-  options_.budget.trials = 200;
-  for (options_.seed = 0; options_.seed < 3; ++options_.seed) {
-    store_ = std::make_unique<record::Store>(folder_ / fmt::format("{}.db", options_.seed));
+  options_.run.budget.trials = 200;
+  for (options_.run.seed = 0; options_.run.seed < 3; ++options_.run.seed) {
+    store_ = std::make_unique<record::Store>(folder_ / fmt::format("{}.db", options_.run.seed));
     Tuning tuning = Begin();
     EXPECT_EQ(tuning.Run(), trial::StopReason::kTrials);
     for (const auto& task : tuning.session().tasks()) {
@@ -141,7 +141,7 @@ TEST_F(ProgramRepeatsTest, MeasuresInTurnsTheUntunedProgramOnce) {
 
 TEST_F(ProgramRepeatsTest, IsStoppedAndResumedBetweenTasks) {
   bool stop = false;
-  options_.budget.stop = [&] { return stop; };
+  options_.run.budget.stop = [&] { return stop; };
   record::RunId session = 0;
   {
     Tuning tuning = Begin();
@@ -174,7 +174,7 @@ TEST_F(ProgramRepeatsTest, IsStoppedAndResumedBetweenTasks) {
 
 TEST_F(ProgramRepeatsTest, ATuningThatIsStoppedMeasuresNothingAgain) {
   bool stop = false;
-  options_.budget.stop = [&] { return stop; };
+  options_.run.budget.stop = [&] { return stop; };
   evaluator_.before_collect = [&] { stop = evaluator_.candidates == 30; };
   Tuning tuning = Begin();
   EXPECT_EQ(tuning.Run(), trial::StopReason::kStopped);
@@ -205,7 +205,7 @@ TEST_F(ProgramRepeatsTest, TheTasksThatTakeMostOfTheTimeComeFirstWhereTimeIsShor
 
 TEST_F(ProgramRepeatsTest, TimeForItIsTakenFromTheTimeOfTheTuning) {
   double now = 0;
-  options_.budget = {.seconds = 100, .clock = [&] { return now; }};
+  options_.run.budget = {.seconds = 100, .clock = [&] { return now; }};
   evaluator_.before_collect = [&] { now += 1; };
   Tuning tuning = Begin();
   EXPECT_EQ(tuning.Run(), trial::StopReason::kTime);

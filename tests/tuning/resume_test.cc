@@ -58,7 +58,7 @@ class ResumeTest : public ::testing::Test {
  protected:
   SessionOptions Options() {
     SessionOptions options = QuickOptions();
-    options.budget.trials = kTrials;
+    options.run.budget.trials = kTrials;
     return options;
   }
 
@@ -146,16 +146,16 @@ TEST_F(ResumeTest, AtTheEndOfASlotItGoesOnAsIfNothingHadHappened) {
 
   record::Store store(folder_ / "parts.db");
   SessionOptions options = Options();
-  options.seed = 0;
+  options.run.seed = 0;
   std::optional<record::RunId> id;
   for (int64_t trials : {24, 40, 48, kTrials}) {
-    options.budget.trials = trials;
+    options.run.budget.trials = trials;
     options.resume = id;
     cost::XgboostModel model;
     Session part(strategy::SimulatedTarget(), TwoTasks(), store, &model, evaluator, options);
     part.Run();
     id = part.id();
-    options.seed = 99;  // of no consequence: the session keeps its own
+    options.run.seed = 99;  // of no consequence: the session keeps its own
   }
   EXPECT_EQ(hashes(store, *id), hashes(whole_store, whole.id()));
 }
@@ -201,7 +201,7 @@ TEST_F(ResumeTest, ProgramsThatAreMadeDifferentlyNowAreNotTriedAgain) {
   SimulatedEvaluator evaluator;
   record::Store store(folder_ / "tuning.db");
   SessionOptions options = Options();
-  options.budget.trials = 16;
+  options.run.budget.trials = 16;
   Session session(strategy::SimulatedTarget(), TwoTasks(), store, nullptr, evaluator, options);
   session.Run();
   // Trials of a later version of the program, whose traces this one cannot replay.
@@ -216,7 +216,7 @@ TEST_F(ResumeTest, ProgramsThatAreMadeDifferentlyNowAreNotTriedAgain) {
   unknown.outcome.value = 1e-12;
   unknown.ordinal = 0;
   ASSERT_TRUE(store.AddTrial(unknown));
-  options.budget.trials = 24;
+  options.run.budget.trials = 24;
   options.resume = session.id();
   Session resumed(strategy::SimulatedTarget(), TwoTasks(), store, nullptr, evaluator, options);
   EXPECT_EQ(resumed.tasks()[0]->id(), task);

@@ -131,9 +131,9 @@ class ScenarioSearchTest : public ::testing::Test {
   }
   SearchOptions Options(int64_t trials, bool resume = false) {
     SearchOptions options;
-    options.budget.trials = trials;
+    options.run.budget.trials = trials;
     options.resume = resume;
-    options.scheduler = "round-robin";
+    options.run.scheduler = "round-robin";
     options.jobs = 2;
     return options;
   }
@@ -178,7 +178,7 @@ TEST_F(ScenarioSearchTest, KeepsALimitOfItsOwn) {
 TEST_F(ScenarioSearchTest, AStopEndsItsCommands) {
   const double begun = base::MonotonicSeconds();
   SearchOptions options = Options(10);
-  options.budget.stop = [&] { return base::MonotonicSeconds() > begun + 0.3; };
+  options.run.budget.stop = [&] { return base::MonotonicSeconds() > begun + 0.3; };
   ScenarioSearch search({Member("slow", "sleep 77; echo 1")}, std::move(options));
   EXPECT_EQ(search.Run(), trial::StopReason::kStopped);
   EXPECT_LT(base::MonotonicSeconds() - begun, kPatienceSeconds);
@@ -239,7 +239,7 @@ TEST_F(RepeatedSearchTest, FollowsTheGoal) {
 
 TEST_F(RepeatedSearchTest, IsStoppedAndResumed) {
   bool stop = false;
-  options_.budget.stop = [&] { return stop; };
+  options_.run.budget.stop = [&] { return stop; };
   {
     ScenarioSearch search = Search();
     EXPECT_EQ(search.Run({}, [&](const RepeatStatus& s) { stop = s.done == 4; }),

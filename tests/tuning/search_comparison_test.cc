@@ -20,9 +20,9 @@ double TunedSeconds(const std::string& strategy, uint64_t seed) {
   cost::XgboostModel model;
   SessionOptions options = QuickOptions();
   options.strategy = strategy;
-  options.seed = seed;
-  options.trials_per_slot = 32;
-  options.budget.trials = 160;
+  options.run.seed = seed;
+  options.run.trials_per_slot = 32;
+  options.run.budget.trials = 160;
   options.evolutionary.population = 256;
   Session session(strategy::SimulatedTarget(),
                   {{"matmul", tensor::MatmulWorkload(512, 512, 512), 1}}, store, &model, evaluator,

@@ -41,7 +41,7 @@ class SessionTest : public ::testing::Test {
 };
 
 TEST_F(SessionTest, UsesUpItsTrialsAndRecordsEachOnce) {
-  options_.budget.trials = 37;  // not a multiple of the slot
+  options_.run.budget.trials = 37;  // not a multiple of the slot
   Session session(strategy::SimulatedTarget(), TwoTasks(), store_, nullptr, evaluator_, options_);
   EXPECT_EQ(session.Run(), trial::StopReason::kTrials);
   EXPECT_EQ(evaluator_.candidates, 37);
@@ -82,7 +82,7 @@ TEST_F(SessionTest, TheBestOfATaskIsItsFastestTrial) {
 }
 
 TEST_F(SessionTest, TheObserverHearsOfEveryTrialAndSlot) {
-  options_.budget.trials = 20;
+  options_.run.budget.trials = 20;
   cost::RandomModel model(1);
   Session session(strategy::SimulatedTarget(), OneTask(), store_, &model, evaluator_, options_);
   std::vector<int64_t> at_trial, at_slot;
@@ -99,7 +99,7 @@ TEST_F(SessionTest, TheObserverHearsOfEveryTrialAndSlot) {
 }
 
 TEST_F(SessionTest, KeepsTheModelsMetricsPerSlot) {
-  options_.budget.trials = 24;
+  options_.run.budget.trials = 24;
   cost::XgboostModel model;
   Session session(strategy::SimulatedTarget(), OneTask(), store_, &model, evaluator_, options_);
   session.Run();
@@ -122,13 +122,13 @@ TEST_F(SessionTest, GoesOnWithoutAModelThatCannotBeFitted) {
     }
     void Remember(std::span<const cost::Sample>) override { throw model::FitFailure("no trees"); }
   };
-  options_.budget.trials = 20;
+  options_.run.budget.trials = 20;
   UnfitModel model;
   Session session(strategy::SimulatedTarget(), OneTask(), store_, &model, evaluator_, options_);
   EXPECT_EQ(session.Run(), trial::StopReason::kTrials);
   EXPECT_EQ(store_.CountTrials(session.id()), 20);
   options_.resume = session.id();
-  options_.budget.trials = 30;
+  options_.run.budget.trials = 30;
   Session resumed(strategy::SimulatedTarget(), OneTask(), store_, &model, evaluator_, options_);
   EXPECT_EQ(resumed.Run(), trial::StopReason::kTrials);
   EXPECT_EQ(store_.CountTrials(session.id()), 30);
@@ -144,8 +144,8 @@ TEST_F(SessionTest, RespectsTheLimitPerTask) {
 
 TEST_F(SessionTest, RespectsTheTimeBudgetAndAccountsForPhases) {
   double now = 100;
-  options_.budget.clock = [&] { return now; };
-  options_.budget.seconds = 31;
+  options_.run.budget.clock = [&] { return now; };
+  options_.run.budget.seconds = 31;
   /// Compiles whenever it has not for eight programs: at the beginning of each slot.
   class SlowEvaluator final : public SimulatedEvaluator {
    public:
@@ -178,7 +178,7 @@ TEST_F(SessionTest, RespectsTheTimeBudgetAndAccountsForPhases) {
 
 TEST_F(SessionTest, StopsWhenAskedAndCanBeResumed) {
   bool stop = false;
-  options_.budget.stop = [&] { return stop; };
+  options_.run.budget.stop = [&] { return stop; };
   evaluator_.before_report = [&](const sketch::Candidate&, const trial::Outcome&) {
     if (evaluator_.candidates == 13) stop = true;
   };
@@ -217,7 +217,7 @@ class LosingEvaluator final : public SimulatedEvaluator {
 
 TEST_F(SessionTest, WhatIsLostIsTriedAgainAndNeverRecorded) {
   LosingEvaluator evaluator;
-  options_.budget.trials = 32;
+  options_.run.budget.trials = 32;
   {
     Session session(strategy::SimulatedTarget(), TwoTasks(), store_, nullptr, evaluator, options_);
     EXPECT_EQ(session.Run(), trial::StopReason::kTrials);
@@ -226,7 +226,7 @@ TEST_F(SessionTest, WhatIsLostIsTriedAgainAndNeverRecorded) {
     EXPECT_GT(evaluator.lost, 5);
     options_.resume = session.id();
   }
-  options_.budget.trials = 48;
+  options_.run.budget.trials = 48;
   evaluator.broken = true;
   {
     Session session(strategy::SimulatedTarget(), TwoTasks(), store_, nullptr, evaluator, options_);
@@ -262,7 +262,7 @@ TEST_F(SessionTest, EndsWithTheReasonWhereTheFirstTrialsAllFailAlike) {
 }
 
 TEST_F(SessionTest, EndsWhenTheDesignSpacesAreExhausted) {
-  options_.budget.trials = 100000;
+  options_.run.budget.trials = 100000;
   Session session(strategy::SimulatedTarget(), TinyTask(), store_, nullptr, evaluator_, options_);
   EXPECT_EQ(session.Run(), trial::StopReason::kExhausted);
   EXPECT_LT(session.Status().trials, 5000);
@@ -281,10 +281,10 @@ TEST_F(SessionTest, EqualWorkloadsAreOneTask) {
 }
 
 TEST_F(SessionTest, EarlierSessionsAreLearntFromAndNotRepeated) {
-  options_.budget.trials = 24;
+  options_.run.budget.trials = 24;
   Session first(strategy::SimulatedTarget(), OneTask(), store_, nullptr, evaluator_, options_);
   first.Run();
-  options_.seed = 0;  // the same choices, were it not for what is known
+  options_.run.seed = 0;  // the same choices, were it not for what is known
   Session second(strategy::SimulatedTarget(), OneTask(), store_, nullptr, evaluator_, options_);
   EXPECT_EQ(second.Status().trials, 0);
   ASSERT_TRUE(second.tasks()[0]->best());
@@ -306,7 +306,7 @@ TEST_F(SessionTest, TheZeroTrialProgramIsTriedFirstAndNotAgain) {
   options_.first = [](const sketch::SpaceGenerator& space) {
     return FirstPrograms{.zero_trial = PlainCandidate(space)};
   };
-  options_.budget.trials = 20;
+  options_.run.budget.trials = 20;
   for (const char* strategy : {"bayes", "evolutionary"}) {
     options_.strategy = strategy;
     options_.use_earlier_sessions = false;
@@ -331,7 +331,7 @@ TEST_F(SessionTest, EveryTaskBeginsBeforeAnyGoesOnAndCountsByItsEstimateUntilThe
   options_.first = [](const sketch::SpaceGenerator& space) {
     return FirstPrograms{.zero_trial = PlainCandidate(space)};
   };
-  options_.budget.trials = 20;
+  options_.run.budget.trials = 20;
   Session session(strategy::SimulatedTarget(), TwoTasks(), store_, nullptr, evaluator_, options_);
   EXPECT_EQ(session.Status().estimated_tasks, 2);
   EXPECT_TRUE(std::isfinite(session.Status().total_seconds));
@@ -370,7 +370,7 @@ TEST_F(SessionTest, RefusesUnusableOptions) {
   options_.strategy = "luck";
   EXPECT_THROW(make(OneTask()), InputError);
   options_ = QuickOptions();
-  options_.scheduler = "fair";
+  options_.run.scheduler = "fair";
   EXPECT_THROW(make(OneTask()), InputError);
   options_ = QuickOptions();
   options_.resume = 4711;

@@ -57,8 +57,8 @@ inline std::vector<TaskSpec> TwoTasks() {
 /// Settings for quick tests: slots of eight trials, small populations.
 inline SessionOptions QuickOptions() {
   SessionOptions options;
-  options.trials_per_slot = 8;
-  options.budget.trials = 60;
+  options.run.trials_per_slot = 8;
+  options.run.budget.trials = 60;
   options.threads = 2;
   options.evolutionary.population = 48;
   options.evolutionary.min_fresh = 16;

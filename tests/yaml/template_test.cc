@@ -218,8 +218,8 @@ TEST_F(Template, SaysWhereAValueWasWritten) {
 
 TEST_F(Template, RefusesInOneLineNamingTheExpression) {
   EXPECT_EQ(Refusal("a: 1\nb: {{width * 2}}\n"),
-            "/refused.yaml:2: {{width * 2}}: there is no variable 'width'; give it a value with "
-            "--define width=VALUE");
+            "/refused.yaml:2: {{width * 2}}: there is no variable 'width'; define it, "
+            "width=VALUE");
   EXPECT_EQ(
       Refusal("{% for x in y %}\n{% endfor %}\n"),
       "/refused.yaml:1: {% for x in y %}: is not supported; there are set, if, elif, else and "

@@ -248,7 +248,7 @@ void MapArguments::Check() const {
 tuning::MapOptions MapArguments::Options(int64_t layers) const {
   tuning::MapOptions options;
   options.mapper = mapper;
-  options.search.seed = seed;
+  options.search.run.seed = seed;
   options.search.victory = victory;
   options.search.tiles = tiles;
   options.search.orders = orders;
@@ -266,13 +266,13 @@ tuning::MapOptions MapArguments::Options(int64_t layers) const {
   further.erase(further.begin());
   std::optional<int64_t> all;
   if (evaluations) all = *evaluations * layers;
-  options.search.budget = MakeBudget(all, time);
+  options.search.run.budget = MakeBudget(all, time);
   options.counting = ParseReuse(reuse);
   options.evaluator = evaluator;
   options.simulator.timeout_seconds = base::ParseDuration(timeout, "--timeout");
   options.simulator.jobs = jobs;
   options.simulator.sandbox = sandbox;
-  options.scheduler = scheduler;
+  options.search.run.scheduler = scheduler;
   options.database = database;
   options.resume = resume;
   options.transfer = transfer;

@@ -5,6 +5,7 @@
 
 #include "bayloom/cli/help.h"
 #include "bayloom/cli/options/at_least_one.h"
+#include "bayloom/cli/options/run_options.h"
 #include "bayloom/scheduling/task_scheduler.h"
 
 namespace bayloom::cli {
@@ -15,10 +16,10 @@ void AddSharing(SearchArguments& arguments, CLI::App& search) {
   Advanced(search.add_option("others", arguments.others,
                              "More scenarios, which share the budget with the first"));
   OneOf(Advanced(search
-                     .add_option("--scheduler", arguments.options.scheduler,
+                     .add_option("--scheduler", arguments.options.run.scheduler,
                                  "How several scenarios share the budget")
                      ->option_text("NAME")
-                     ->capture_default_str()),
+                     ->default_str("dynatune")),
         scheduling::TaskSchedulers());
   Advanced(search
                .add_option("--weights", arguments.weights,
@@ -29,11 +30,11 @@ void AddSharing(SearchArguments& arguments, CLI::App& search) {
                ->allow_extra_args(false)
                ->check(CLI::PositiveNumber));
   Advanced(search
-               .add_option("--batch", arguments.options.trials_per_slot,
+               .add_option("--batch", arguments.options.run.trials_per_slot,
                            "Trials of a scenario before the scheduler chooses again")
                ->option_text("N")
                ->check(AtLeastOne())
-               ->capture_default_str());
+               ->default_str("8"));
 }
 
 /// What ends a search beside its budget.
@@ -95,6 +96,19 @@ std::string Footer() {
 }
 
 }  // namespace
+
+tuning::SearchOptions SearchArguments::Options(
+    std::span<const tuning::SearchMember> members) const {
+  tuning::SearchOptions given = options;
+  given.resume = scenario.resume;
+  given.run.seed = static_cast<uint64_t>(scenario.seed.value_or(0));
+  given.run.budget = MakeBudget(scenario.trials, scenario.time);
+  if (members.size() > 1) return given;
+  const external::Scenario& only = members[0].scenario;
+  given.run.budget.trials = only.max_trials.value_or(trial::Budget::kUnlimited);
+  if (only.max_seconds) given.run.budget.seconds = *only.max_seconds;
+  return given;
+}
 
 void AddSearchOptions(SearchArguments& arguments, CLI::App& search) {
   arguments.scenario.AddTo(search);

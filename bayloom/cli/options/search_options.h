@@ -4,6 +4,7 @@
 #pragma once
 
 #include <CLI/App.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,9 @@ struct SearchArguments {
   std::string out;
   std::string csv;
   bool json = false;
+
+  /// What they say of a search of these; its budget is of a single scenario else its own.
+  tuning::SearchOptions Options(std::span<const tuning::SearchMember> members) const;
 };
 
 /// Its options and its help.

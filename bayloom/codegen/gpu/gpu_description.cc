@@ -22,6 +22,7 @@
 #include "bayloom/base/clock.h"
 #include "bayloom/base/descriptor.h"
 #include "bayloom/base/one_line.h"
+#include "bayloom/base/option_error.h"
 #include "bayloom/base/system_error.h"
 #include "bayloom/codegen/runtime/bayloom_cuda.h"
 #include "bayloom/target/gpu_limits.h"
@@ -208,8 +209,8 @@ void ChooseGpu(int device) {
     std::istringstream text(*visible);
     for (std::string one; std::getline(text, one, ',');) devices.push_back(one);
     if (device >= std::ssize(devices)) {
-      throw InputError(
-          fmt::format("--device {}: {} has {}", device, kVisible, base::InOneLine(*visible)));
+      throw OptionError("device", fmt::format("there is no {}: {} has {}", device, kVisible,
+                                              base::InOneLine(*visible)));
     }
     chosen = devices[static_cast<size_t>(device)];
   }
@@ -224,8 +225,9 @@ target::Target GpuTargetNamed(const std::string& name) {
   if (name == kCuda) {
     const Result<GpuDescription> gpu = DescribeGpu();
     if (!gpu) {
-      throw InputError(fmt::format("--target cuda: {}; 'cuda:sm_90' makes code for an architecture",
-                                   gpu.error().message));
+      throw OptionError("target",
+                        fmt::format("{}; 'cuda:sm_90' makes code for an architecture without a GPU",
+                                    gpu.error().message));
     }
     return *target::GpuTarget(gpu->architecture);
   }

@@ -59,7 +59,7 @@ void Search(const CoreMapperOptions& options, RatedSplit& split) {
   const auto evaluator = MakeCoreEvaluator(*split.model, options.search.objective);
   MapperTask task(options.mapper, *split.mapspace, split.model->part(), *evaluator, options.search);
   if (split.mapping) task.Suggest(*split.mapping);
-  run::ScheduledRun<Mapping> run({.budget = options.search.budget, .scheduler = "round-robin"});
+  run::ScheduledRun<Mapping> run({.budget = options.search.run.budget, .scheduler = "round-robin"});
   run.AddTask(task, {.name = split.model->part().problem().name});
   run.Run();
   if (task.result().best) Offer(*task.result().best, options.search.objective, split);
@@ -90,12 +90,12 @@ CoreMapping MapOntoCores(const Problem& problem, const Architecture& architectur
     splits.erase(splits.begin() + options.max_searched, splits.end());
   }
   CoreMapperOptions each = options;
-  if (!splits.empty() && each.search.budget.trials != trial::Budget::kUnlimited) {
-    each.search.budget.trials =
-        std::max<int64_t>(1, options.search.budget.trials / std::ssize(splits));
+  if (!splits.empty() && each.search.run.budget.trials != trial::Budget::kUnlimited) {
+    each.search.run.budget.trials =
+        std::max<int64_t>(1, options.search.run.budget.trials / std::ssize(splits));
   }
   for (RatedSplit& split : splits) {
-    if (!options.search.budget.stop()) Search(each, split);
+    if (!options.search.run.budget.stop()) Search(each, split);
     if (!split.mapping || split.rank >= least) continue;
     least = split.rank;
     best = {.split = split.model->split(),

@@ -16,7 +16,7 @@ namespace bayloom::mapspace {
 struct CoreMapperOptions {
   std::string mapper = "genetic";
   /// Of all splits together; `objective` is what is minimized.
-  MapperOptions search = {.budget = {.trials = 20000}};
+  MapperOptions search = {.run = {.budget = {.trials = 20000}}};
   ReuseCounting counting = ReuseCounting::kExact;
   /// Splits whose mappings are searched for, those that the mapping for one core does best on.
   int max_searched = 3;

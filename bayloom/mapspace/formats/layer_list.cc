@@ -21,7 +21,8 @@ std::vector<NamedProblem> ReadLayers(const std::string& file) {
   const yaml::YamlValue document = yaml::YamlValue::Load(file);
   if (!document.IsList()) {
     document.Fail(
-        "expected a list of layers as ZigZag's workloads are; one operation is --problem");
+        "expected a list of layers as ZigZag's workloads are; one operation is a problem, no "
+        "network");
   }
   return ReadZigzagWorkload(document);
 }

@@ -151,12 +151,12 @@ bool TileMapper::Search(const Key& key, const Mapspace& mapspace, const HomeMode
                         MappedTile& tile) const {
   const auto evaluator = MakeHomeEvaluator(model, options_.search.objective);
   MapperOptions search = options_.search;
-  search.seed = base::Hasher().Add(search.seed).Add(key).Digest();
+  search.run.seed = base::Hasher().Add(search.run.seed).Add(key).Digest();
   MapperTask task(options_.mapper, mapspace, model.inside(), *evaluator, search);
   for (const Mapping& mapping : Suggestions(tile.problem, tile.home, mapspace, model.inside())) {
     task.Suggest(mapping);
   }
-  run::ScheduledRun<Mapping> run({.budget = search.budget, .scheduler = "round-robin"});
+  run::ScheduledRun<Mapping> run({.budget = search.run.budget, .scheduler = "round-robin"});
   run.AddTask(task, {.name = tile.problem.name});
   const trial::StopReason end = run.Run();
   tile.mapping = task.result().best;

@@ -17,7 +17,7 @@ namespace bayloom::mapspace {
 struct TileMapperOptions {
   std::string mapper = "genetic";
   /// Of every tile's search: its budget is that of one tile. `objective` is what it minimizes.
-  MapperOptions search = {.budget = {.trials = 1000}};
+  MapperOptions search = {.run = {.budget = {.trials = 1000}}};
   ReuseCounting counting = ReuseCounting::kExact;
 };
 

@@ -334,9 +334,7 @@ TemplateValue Expression::Evaluate(const ExpressionScope& scope) const {
       const auto found = scope.variables.find(name_);
       if (found != scope.variables.end()) return found->second;
       throw UndefinedVariable(
-          fmt::format("there is no variable '{}'; give it a value with "
-                      "--define {}=VALUE",
-                      name_, name_));
+          fmt::format("there is no variable '{}'; define it, {}=VALUE", name_, name_));
     }
     case Kind::kCall: {
       const auto found = scope.functions.find(name_);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/cli/keep_programs.h"
+#include "bayloom/tuning/keep_programs.h"
 
 #include <optional>
 #include <utility>
@@ -10,18 +10,18 @@
 #include "bayloom/tuning/earlier_trials.h"
 #include "bayloom/tuning/restore.h"
 
-namespace bayloom::cli {
+namespace bayloom::tuning {
 
-void KeepPrograms(const tuning::Session& session, const std::string& name, record::Store& records,
-                  tuning::UserStore& store, base::ThreadPool& pool) {
+void KeepPrograms(const Session& session, const std::string& name, record::Store& records,
+                  UserStore& store, base::ThreadPool& pool) {
   if (!store.is_open()) return;
-  const int kept = tuning::EarlierTrialsOptions().samples_per_task;
+  const int kept = EarlierTrialsOptions().samples_per_task;
   // Other commands have not asked for what is less exact.
   const sketch::DerivationChoice usual;
-  std::vector<tuning::UserStore::Known> known;
+  std::vector<UserStore::Known> known;
   for (const auto& task : session.tasks()) {
     const sketch::SpaceGenerator& space = task->space();
-    std::optional<tuning::MeasuredCandidate> best = tuning::RestoreBest(records, space, &usual);
+    std::optional<MeasuredCandidate> best = RestoreBest(records, space, &usual);
     if (best) known.push_back({space.workload(), *std::move(best)});
   }
   // The programs first: where the disk is full, they are worth more than what models learn from.
@@ -30,8 +30,8 @@ void KeepPrograms(const tuning::Session& session, const std::string& name, recor
     if (!store.is_open()) return;
     const sketch::SpaceGenerator& space = task->space();
     store.AddMeasured(space.target(), space.workload(),
-                      tuning::MeasuredSamples(records, space, kept, pool));
+                      MeasuredSamples(records, space, kept, pool));
   }
 }
 
-}  // namespace bayloom::cli
+}  // namespace bayloom::tuning

@@ -10,11 +10,11 @@
 #include "bayloom/tuning/session.h"
 #include "bayloom/tuning/user_store.h"
 
-namespace bayloom::cli {
+namespace bayloom::tuning {
 
 /// Keeps the best programs of a session of `records`, and what others can learn from, for all of
 /// the user's models.
-void KeepPrograms(const tuning::Session& session, const std::string& name, record::Store& records,
-                  tuning::UserStore& store, base::ThreadPool& pool);
+void KeepPrograms(const Session& session, const std::string& name, record::Store& records,
+                  UserStore& store, base::ThreadPool& pool);
 
-}  // namespace bayloom::cli
+}  // namespace bayloom::tuning
