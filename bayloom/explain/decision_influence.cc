@@ -13,6 +13,7 @@
 #include "bayloom/feature/code_estimate.h"
 #include "bayloom/measure/timing.h"
 #include "bayloom/model/random_forest.h"
+#include "bayloom/model/sobol_indices.h"
 
 namespace bayloom::explain {
 namespace {

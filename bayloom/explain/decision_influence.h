@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "bayloom/model/sobol_indices.h"
+#include "bayloom/model/sobol_index.h"
 #include "bayloom/sketch/design_space.h"
 
 namespace bayloom::explain {

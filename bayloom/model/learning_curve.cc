@@ -3,6 +3,7 @@
 
 #include "bayloom/model/learning_curve.h"
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -164,16 +165,19 @@ LearningCurve::LearningCurve(std::span<const double> performances, double horizo
 
   const Index settled = chain.samples.cols() / 5;
   const auto kept = std::min<Index>(options.samples, chain.samples.cols() - settled);
-  curves_.resize(4, kept);
+  curves_.resize(static_cast<size_t>(kept));
   for (Index i = 0; i < kept; ++i) {
-    curves_.col(i) =
+    Vector4d::Map(curves_[static_cast<size_t>(i)].data()) =
         chain.samples.col(settled + (chain.samples.cols() - settled - 1) * (i + 1) / kept);
   }
 }
 
 LearningCurve::Prediction LearningCurve::At(double trial) const {
-  ArrayXd found(curves_.cols());
-  for (Index i = 0; i < curves_.cols(); ++i) found(i) = CurveAt(curves_.col(i), std::log(trial));
+  ArrayXd found(static_cast<Index>(curves_.size()));
+  for (Index i = 0; i < found.size(); ++i) {
+    const auto curve = Vector4d::Map(curves_[static_cast<size_t>(i)].data());
+    found(i) = CurveAt(curve, std::log(trial));
+  }
   const double mean = found.mean();
   return {mean, std::sqrt((found - mean).square().mean()), (found - best_).max(0).mean()};
 }

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include <Eigen/Core>
+#include <array>
 #include <span>
 #include <vector>
 
@@ -56,7 +56,7 @@ class LearningCurve {
   double best_ = 0;
   int piece_begin_ = 1;
   double accepted_ = 0;
-  Eigen::MatrixXd curves_;  ///< (a, b, c, log noise) x samples
+  std::vector<std::array<double, 4>> curves_;  ///< samples of (a, b, c, log noise)
 };
 
 }  // namespace bayloom::model

@@ -8,21 +8,10 @@
 #include <vector>
 
 #include "bayloom/model/matern.h"
+#include "bayloom/model/sobol_index.h"
 #include "bayloom/model/surrogate.h"
 
 namespace bayloom::model {
-
-/// An estimate and the half width of its 95 % confidence interval.
-struct Estimate {
-  double value;
-  double half_width;
-};
-
-/// How much one parameter contributes to the variance of a function of independent parameters.
-struct SobolIndex {
-  Estimate first;  ///< by itself
-  Estimate total;  ///< together with all its interactions
-};
 
 /// First-order and total Sobol indices of each group of columns, by the estimators of Saltelli et
 /// al. (2010, table 2, b and f):

@@ -10,6 +10,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/model/fit_failure.h"
 #include "bayloom/model/gaussian_process.h"
+#include "bayloom/model/sobol_indices.h"
 #include "bayloom/optimizer/bayes/features.h"
 
 namespace bayloom::optimizer {

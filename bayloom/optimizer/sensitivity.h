@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bayloom/base/random.h"
-#include "bayloom/model/sobol_indices.h"
+#include "bayloom/model/sobol_index.h"
 #include "bayloom/space/configuration.h"
 #include "bayloom/space/space.h"
 
