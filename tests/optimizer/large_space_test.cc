@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <ctime>
 #include <string>
 #include <unordered_set>
 
@@ -37,12 +36,9 @@ trial::Outcome SumOf(const space::Configuration& configuration) {
   return trial::Outcome::Feasible(sum);
 }
 
-class LargeSpace : public testing::TestWithParam<std::string> {
- protected:
-  /// Of the processor: other processes do not count.
-  double Seconds() const { return static_cast<double>(std::clock() - begun_) / CLOCKS_PER_SEC; }
-  const std::clock_t begun_ = std::clock();
-};
+/// Each takes seconds; what grows faster with the space or the trials would not end before the
+/// time limit of tests.
+class LargeSpace : public testing::TestWithParam<std::string> {};
 
 TEST_P(LargeSpace, AsksForLargeBatchesWithoutLoss) {
   // A suggestion of a model climbs over all neighbours, which takes time with the square of the
@@ -62,7 +58,6 @@ TEST_P(LargeSpace, AsksForLargeBatchesWithoutLoss) {
     for (const space::Configuration& c : asked) optimizer->Tell(c, SumOf(c));
   }
   EXPECT_FALSE(optimizer->gave_up());
-  EXPECT_LT(Seconds(), 60);
 }
 
 TEST_P(LargeSpace, GoesOnAfterTensOfThousandsOfTrials) {
@@ -79,7 +74,6 @@ TEST_P(LargeSpace, GoesOnAfterTensOfThousandsOfTrials) {
     ASSERT_EQ(asked.size(), 1u);
     optimizer->Tell(asked[0], SumOf(asked[0]));
   }
-  EXPECT_LT(Seconds(), 60);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, LargeSpace, testing::ValuesIn(Optimizers().Names()),

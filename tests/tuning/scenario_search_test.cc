@@ -12,10 +12,9 @@
 #include <limits>
 #include <set>
 
-#include "bayloom/base/clock.h"
 #include "bayloom/base/result.h"
 #include "bayloom/trial/inline_evaluator.h"
-#include "tests/patience.h"
+#include "tests/base/running_process.h"
 #include "tests/temporary_folder.h"
 
 namespace bayloom::tuning {
@@ -176,12 +175,13 @@ TEST_F(ScenarioSearchTest, KeepsALimitOfItsOwn) {
 }
 
 TEST_F(ScenarioSearchTest, AStopEndsItsCommands) {
-  const double begun = base::MonotonicSeconds();
-  SearchOptions options = Options(10);
-  options.run.budget.stop = [&] { return base::MonotonicSeconds() > begun + 0.3; };
-  ScenarioSearch search({Member("slow", "sleep 77; echo 1")}, std::move(options));
+  const std::string pid = folder_ / "pid";
+  SearchOptions options = Options(1);
+  options.run.budget.stop = [&] { return !base::WrittenLine(pid).empty(); };
+  ScenarioSearch search({Member("slow", "echo $$ > " + pid + "; sleep 77; echo 1")},
+                        std::move(options));
   EXPECT_EQ(search.Run(), trial::StopReason::kStopped);
-  EXPECT_LT(base::MonotonicSeconds() - begun, kPatienceSeconds);
+  EXPECT_TRUE(base::EndsSoon(base::WrittenLine(pid)));
   EXPECT_EQ(search.Status().trials, 0);
   EXPECT_FALSE(record::Store(folder_ / "slow.db").RunOf(search.record(0).id).finished);
 }
