@@ -69,7 +69,7 @@ function(bayloom_module_tests name)
     target_compile_options(test_${name} PRIVATE $<$<CONFIG:Release>:-O0>)
   endif()
   set_target_properties(test_${name} PROPERTIES
-    UNITY_BUILD ${BAYLOOM_UNITY_BUILD} UNITY_BUILD_BATCH_SIZE 8)
+    UNITY_BUILD ${BAYLOOM_UNITY_BUILD} UNITY_BUILD_BATCH_SIZE 16)
   gtest_discover_tests(test_${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60
     PROPERTIES TIMEOUT 900 ENVIRONMENT BAYLOOM_STORE=off)
 endfunction()
