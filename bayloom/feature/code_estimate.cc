@@ -18,6 +18,7 @@
 #include "bayloom/feature/register_tile.h"
 #include "bayloom/feature/time_estimate.h"
 #include "bayloom/feature/touched_memory.h"
+#include "bayloom/plan/cpu/cpu_plan.h"
 
 namespace bayloom::feature {
 namespace {
@@ -38,13 +39,13 @@ int64_t MaxStep(const tensor::Program& program, const std::vector<tensor::LoopId
 /// The innermost loops that are unrolled around a block, as the tile of its nest.
 void TakeUnrolled(const tensor::Program& program, const std::vector<tensor::LoopId>& loops,
                   RegisterNest& nest) {
-  const int64_t limit = std::min(MaxStep(program, loops), kMaxUnrolled);
+  const int64_t limit = std::min(MaxStep(program, loops), plan::kMaxUnrolled);
   auto steps = static_cast<int64_t>(nest.chunks);
   for (auto loop = loops.rbegin() + std::ssize(nest.vectorized); loop != loops.rend(); ++loop) {
     const int64_t extent = program.ExtentOf(*loop);
     const tensor::LoopKind kind = program.loops[*loop].kind;
     steps *= extent;
-    if (steps > (kind == tensor::LoopKind::kUnrolled ? kMaxUnrolled : limit) ||
+    if (steps > (kind == tensor::LoopKind::kUnrolled ? plan::kMaxUnrolled : limit) ||
         program.loops[*loop].body.size() > 1 || kind == tensor::LoopKind::kParallel) {
       return;
     }

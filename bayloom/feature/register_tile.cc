@@ -5,6 +5,9 @@
 
 #include <algorithm>
 
+#include "bayloom/plan/cpu/cpu_plan.h"
+#include "bayloom/plan/cpu/fold_plan.h"
+
 namespace bayloom::feature {
 namespace {
 
@@ -21,7 +24,7 @@ class TileSearch {
     taken_.assign(nest_.tile.size(), 1);
     best_.taken = taken_;
     const auto chunks = static_cast<int64_t>(nest_.chunks);
-    const int64_t most = nest_.folds ? kFoldRegisters : 32;
+    const int64_t most = nest_.folds ? int64_t{plan::kMaxFoldRegisters} : 32;
     const bool even = nest_.lanes <= nest_.width || nest_.lanes == nest_.chunks * nest_.width;
     for (int64_t taken = 1; taken <= std::min(chunks, most); ++taken) {
       // Of a loop that ends within a register all registers are taken.
@@ -71,8 +74,8 @@ class TileSearch {
   /// has not loaded. They are the same where both are unrolled and the registers hold them.
   double NewPart(const Operation& operation, double values, double chunks, double outputs) const {
     const double statements = static_cast<double>(code_.unrolled) * outputs;
-    if (statements / chunks > static_cast<double>(code_.max_step) || statements > kMaxUnrolled ||
-        outputs + values > code_.registers) {
+    if (statements / chunks > static_cast<double>(code_.max_step) ||
+        statements > plan::kMaxUnrolled || outputs + values > code_.registers) {
       return 1;
     }
     const auto taken = static_cast<double>(taken_[operation.slides]);
@@ -104,8 +107,6 @@ class TileSearch {
   }
 
   static constexpr double kNever = 1e30;
-  /// That take turns for a result (plan/cpu/fold_plan.h).
-  static constexpr int64_t kFoldRegisters = 4;
   const RegisterNest& nest_;
   const std::vector<Operation>& operations_;
   const Costs& costs_;

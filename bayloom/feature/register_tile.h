@@ -11,9 +11,6 @@
 
 namespace bayloom::feature {
 
-/// Statements that are unrolled together, at most (plan/cpu/unroll_plan.cc).
-constexpr int64_t kMaxUnrolled = 384;
-
 /// Arithmetic and loads that are carried out at the same time.
 double Together(double arithmetic, double loads);
 

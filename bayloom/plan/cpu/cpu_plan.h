@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -18,6 +19,11 @@
 #include "bayloom/plan/vector_plan.h"
 
 namespace bayloom::plan {
+
+/// Bound on straight-line code from unrolling loops as asked, in block instances (a chunk of lanes
+/// counts as one): compile time is the tuner's time, and code that leaves the instruction cache is
+/// not fast.
+inline constexpr int64_t kMaxUnrolled = 384;
 
 /// Everything that is decided about a program's code before any is emitted.
 struct CpuPlan {

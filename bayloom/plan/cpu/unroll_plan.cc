@@ -8,9 +8,7 @@
 namespace bayloom::plan {
 namespace {
 
-/// Bounds on straight-line code, in block instances (a chunk of lanes counts as one): compile
-/// time is the tuner's time, and code that leaves the instruction cache is not fast.
-constexpr int64_t kMaxUnrolled = 384;     // from unrolling loops as asked
+/// Bounds in block instances, as kMaxUnrolled.
 constexpr int64_t kMaxStatements = 8192;  // of a whole program
 /// Unrolled without being asked: copies and the like whose loop would cost more than their body.
 constexpr int64_t kUnrolledAnyway = 8;

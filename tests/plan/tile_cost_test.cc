@@ -9,7 +9,7 @@
 
 #include "bayloom/target/target.h"
 
-namespace bayloom::codegen {
+namespace bayloom::plan {
 namespace {
 
 target::MachineModel MachineWith(double multiply_add, double latency, double load) {
@@ -21,26 +21,25 @@ target::MachineModel MachineWith(double multiply_add, double latency, double loa
 }
 
 TEST(TileRates, AreRatiosOfTheMachinesTimes) {
-  const plan::TileRates rates = plan::TileRates::Of(MachineWith(0.25e-9, 4e-9, 0.125e-9));
+  const TileRates rates = TileRates::Of(MachineWith(0.25e-9, 4e-9, 0.125e-9));
   EXPECT_EQ(rates.in_flight, 16);
   EXPECT_EQ(rates.load, 0.5);
 }
 
 TEST(TileRates, LeaveSomethingToDoWhileLoadsAreWaitedFor) {
-  EXPECT_EQ(plan::TileRates::Of(MachineWith(0.25e-9, 1e-9, 0.25e-9)).in_flight, 8);
+  EXPECT_EQ(TileRates::Of(MachineWith(0.25e-9, 1e-9, 0.25e-9)).in_flight, 8);
 }
 
 TEST(TileRates, OfTheNominalMachineAreTwoUnitsOfFourCycles) {
-  const plan::TileRates rates = plan::TileRates::Of(target::NominalMachine({}));
+  const TileRates rates = TileRates::Of(target::NominalMachine({}));
   EXPECT_EQ(rates.in_flight, 8);
   EXPECT_EQ(rates.load, 1);
 }
 
 TEST(TileRates, DoNotFollowNoise) {
-  const plan::TileRates exact = plan::TileRates::Of(MachineWith(0.25e-9, 3e-9, 0.25e-9));
+  const TileRates exact = TileRates::Of(MachineWith(0.25e-9, 3e-9, 0.25e-9));
   for (double noise : {0.97, 0.98, 1.02, 1.03}) {
-    const plan::TileRates rates =
-        plan::TileRates::Of(MachineWith(0.25e-9, noise * 3e-9, noise * 0.25e-9));
+    const TileRates rates = TileRates::Of(MachineWith(0.25e-9, noise * 3e-9, noise * 0.25e-9));
     EXPECT_EQ(rates.in_flight, exact.in_flight);
     EXPECT_EQ(rates.load, exact.load);
   }
@@ -57,15 +56,14 @@ class OuterProduct : public ::testing::Test {
     load(&y_, 1);
   }
 
-  std::vector<int64_t> Best(plan::TileRates rates, int registers, int64_t rows,
-                            int64_t columns) const {
-    return plan::TileCost(accesses_, registers, rates).Best({{0, rows}, {1, columns}});
+  std::vector<int64_t> Best(TileRates rates, int registers, int64_t rows, int64_t columns) const {
+    return TileCost(accesses_, registers, rates).Best({{0, rows}, {1, columns}});
   }
   static int64_t Accumulators(const std::vector<int64_t>& steps) {
     return std::accumulate(steps.begin(), steps.end(), int64_t{1}, std::multiplies<>());
   }
 
-  plan::BlockAccesses accesses_;
+  BlockAccesses accesses_;
 
  private:
   tensor::ExprNode x_{tensor::ExprOp::kLoad, tensor::DType::kFloat32},
@@ -74,9 +72,9 @@ class OuterProduct : public ::testing::Test {
 
 TEST_F(OuterProduct, ThreeRegistersMoreThanTheTileNeedsAreSpare) {
   // Four rows of three registers: twelve sums, three of columns, one of a row.
-  const std::vector<plan::TileDigit> digits = {{0, 4}, {1, 3}};
+  const std::vector<TileDigit> digits = {{0, 4}, {1, 3}};
   for (const auto& [registers, spare] : {std::pair{16, false}, {18, false}, {19, true}}) {
-    EXPECT_EQ(plan::TileCost(accesses_, registers, {8, 1}).HasSpareRegisters(digits, {4, 3}), spare)
+    EXPECT_EQ(TileCost(accesses_, registers, {8, 1}).HasSpareRegisters(digits, {4, 3}), spare)
         << registers;
   }
 }
@@ -94,23 +92,23 @@ TEST_F(OuterProduct, FillsTheUnitsAndFitsTheRegisters) {
 
 TEST_F(OuterProduct, KeepsTheScheduledTileWhereTheMachineCannotTellTheDifference) {
   EXPECT_EQ(Best({4, 1}, 32, 2, 2), (std::vector<int64_t>{2, 2}));
-  const plan::BlockAccesses none;
-  const plan::TileCost cost(none, 32, {8, 1});
+  const BlockAccesses none;
+  const TileCost cost(none, 32, {8, 1});
   EXPECT_DOUBLE_EQ(*cost.Of({{0, 4}}, {4}), 2);  // four in flight where eight could be
   EXPECT_DOUBLE_EQ(*cost.Of({{0, 8}}, {8}), 1);
 }
 
 /// With rows inside, a register of columns is used by all rows before the next one is loaded.
 TEST_F(OuterProduct, RowsInsideKeepFewerColumns) {
-  const plan::TileCost cost(accesses_, 32, {8, 1});
+  const TileCost cost(accesses_, 32, {8, 1});
   EXPECT_FALSE(cost.Of({{0, 2}, {1, 13}}, {2, 13}));
   EXPECT_TRUE(cost.Of({{1, 13}, {0, 2}}, {13, 2}));
 }
 
 TEST_F(OuterProduct, LinesAreLoads) {
-  plan::TileWork work;
+  TileWork work;
   for (const auto& [node, load] : accesses_.loads) work.values[node].loads = 2;
-  const plan::TileCost once(accesses_, 32, {1, 1}), twice(accesses_, 32, {1, 1}, work);
+  const TileCost once(accesses_, 32, {1, 1}), twice(accesses_, 32, {1, 1}, work);
   EXPECT_GT(*twice.Of({{0, 2}, {1, 2}}, {2, 2}), 1.5 * *once.Of({{0, 2}, {1, 2}}, {2, 2}));
 }
 
@@ -120,4 +118,4 @@ TEST_F(OuterProduct, SlowLoadsWantSquareTiles) {
 }
 
 }  // namespace
-}  // namespace bayloom::codegen
+}  // namespace bayloom::plan
