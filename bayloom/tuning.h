@@ -24,6 +24,7 @@
 #include "bayloom/trial.h"
 #include "bayloom/tuning/build_batch.h"
 #include "bayloom/tuning/cores_run.h"
+#include "bayloom/tuning/default_comparison.h"
 #include "bayloom/tuning/design_evaluator.h"
 #include "bayloom/tuning/design_search.h"
 #include "bayloom/tuning/design_space.h"
@@ -55,7 +56,6 @@
 #include "bayloom/tuning/tuned_network.h"
 #include "bayloom/tuning/tuning_subject.h"
 #include "bayloom/tuning/tuning_task.h"
-#include "bayloom/tuning/untuned_comparison.h"
 
 namespace bayloom {
 

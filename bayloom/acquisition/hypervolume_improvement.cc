@@ -16,7 +16,7 @@ namespace {
 /// values and the reference.
 constexpr double kSampledBelowIdeal = 0.5;
 /// What an improvement counts at least before its logarithm is taken.
-constexpr double kLeastImprovement = 1e-300;
+constexpr double kMinImprovement = 1e-300;
 
 }  // namespace
 
@@ -51,7 +51,7 @@ double HypervolumeImprovement::operator()(std::span<const double> means,
 
 double HypervolumeImprovement::Log(std::span<const double> means,
                                    std::span<const double> variances) const {
-  return std::log((*this)(means, variances) + kLeastImprovement);
+  return std::log((*this)(means, variances) + kMinImprovement);
 }
 
 double HypervolumeImprovement::Exact(std::span<const double> means,

@@ -25,7 +25,7 @@ struct ShowOptions {
   TargetOption target;
 };
 
-/// What a workload computes, its untuned program, its design spaces.
+/// What a workload computes, its default program, its design spaces.
 void ShowWorkload(const tensor::Workload& workload, const ShowOptions& options);
 /// A model: its tasks, or the workload of one of them.
 void ShowModel(const ShowOptions& options);

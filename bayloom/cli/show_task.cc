@@ -18,7 +18,7 @@
 #include "bayloom/report/printable.h"
 #include "bayloom/report/table.h"
 #include "bayloom/tuning/restore.h"
-#include "bayloom/tuning/untuned_program.h"
+#include "bayloom/tuning/zero_trial_program.h"
 
 namespace bayloom::cli {
 namespace {
@@ -135,7 +135,7 @@ void PrintAsText(const ShownTask& task, const ShowOptions& options) {
   const trial::Outcome& outcome = task.best->outcome;
   fmt::print(
       "{} {} trials: {}, spread {:.1f} %, {} ({} a run)\n\n",
-      tuning::IsPlain(task.best->candidate) ? "The untuned program, the best of it and" : "Best of",
+      tuning::IsPlain(task.best->candidate) ? "The default program, the best of it and" : "Best of",
       task.trials.size(), report::FormatSeconds(outcome.value),
       100 * measure::DetailsOf(outcome).spread,
       report::FormatRate(task.space.workload().Flops() / outcome.value),

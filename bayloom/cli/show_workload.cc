@@ -21,7 +21,7 @@ void PrintAsJson(const sketch::SpaceGenerator& generator) {
   const nlohmann::json shown = {
       {"workload", tensor::Print(workload)},
       {"flops", workload.Flops()},
-      {"untuned", tensor::Print(sketch::DefaultSchedule(generator.workload(), generator.target()))},
+      {"default", tensor::Print(sketch::DefaultSchedule(generator.workload(), generator.target()))},
       {"spaces", spaces}};
   fmt::print("{}\n", report::JsonText(shown));
 }
@@ -33,7 +33,7 @@ void ShowWorkload(const tensor::Workload& workload, const ShowOptions& options) 
   if (options.json) return PrintAsJson(generator);
   fmt::print("{}\n{} a run\n", tensor::Print(generator.workload()),
              report::FormatFlops(generator.workload().Flops()));
-  fmt::print("\nUntuned:\n\n{}",
+  fmt::print("\nDefault program:\n\n{}",
              tensor::Print(sketch::DefaultSchedule(generator.workload(), generator.target())));
   int number = 0;
   for (const tensor::Trace& space : generator.spaces()) {

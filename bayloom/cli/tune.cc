@@ -72,9 +72,9 @@ nlohmann::json ToJson(const tuning::TuningGain& gain) {
   nlohmann::json json = {{"compared_tasks", gain.compared_tasks}};
   if (gain.over_zero_trial) json["over_zero_trial"] = tuning::ToJson(*gain.over_zero_trial);
   if (gain.compared_tasks > 0) {
-    json["over_default"] = {{"default", gain.untuned_seconds},
+    json["over_default"] = {{"default", gain.default_seconds},
                             {"tuned", gain.compared_seconds},
-                            {"ratio", gain.untuned_seconds / gain.compared_seconds}};
+                            {"ratio", gain.default_seconds / gain.compared_seconds}};
   }
   if (gain.roofline_share) json["roofline"] = *gain.roofline_share;
   if (!gain.regions.empty()) json["regions"] = RegionsJson(gain.regions);
@@ -87,7 +87,7 @@ std::string OverDefaultText(const tuning::TuningGain& gain) {
       std::ranges::count_if(gain.weights, [](double weight) { return weight > 0; }));
   return fmt::format(
       "{} over the default program{}{}",
-      report::FormatRatio(gain.untuned_seconds / gain.compared_seconds), tasks == 1 ? "" : "s",
+      report::FormatRatio(gain.default_seconds / gain.compared_seconds), tasks == 1 ? "" : "s",
       gain.compared_tasks < tasks ? fmt::format(" in {} of {} tasks", gain.compared_tasks, tasks)
                                   : "");
 }

@@ -12,9 +12,9 @@
 #include "bayloom/explain/decision_text.h"
 #include "bayloom/measure/measurement_details.h"
 #include "bayloom/measure/roofline.h"
+#include "bayloom/tuning/default_comparison.h"
 #include "bayloom/tuning/restore.h"
-#include "bayloom/tuning/untuned_comparison.h"
-#include "bayloom/tuning/untuned_program.h"
+#include "bayloom/tuning/zero_trial_program.h"
 
 namespace bayloom::explain {
 namespace {
@@ -49,16 +49,16 @@ std::optional<Limits> LimitsOf(const sketch::SpaceGenerator& space, const tensor
                 measure::RooflineSeconds(machine, memory, peaks)};
 }
 
-/// The untuned program's time over that of the best one, measured in turns.
-std::optional<double> UntunedRatio(record::Store& store, record::TaskId task,
+/// The default program's time over that of the best one, measured in turns.
+std::optional<double> DefaultRatio(record::Store& store, record::TaskId task,
                                    record::TargetId target, uint64_t best) {
   const std::vector<record::StoredTrial> candidates = store.BestOf(task, target, kCandidates);
   const auto found = std::ranges::find(candidates, best, &record::StoredTrial::key);
   if (found == candidates.end()) return std::nullopt;
-  const std::optional<tuning::UntunedComparison> compared =
-      tuning::CompareWithUntuned(store, *found);
+  const std::optional<tuning::DefaultComparison> compared =
+      tuning::CompareWithDefault(store, *found);
   if (!compared || !compared->chosen) return std::nullopt;
-  return compared->untuned.value / *compared->chosen;
+  return compared->by_default.value / *compared->chosen;
 }
 
 /// What is decided otherwise, where both traces are of one design space.
@@ -113,13 +113,13 @@ Explanation Explain(record::Store& store, record::TaskId task, record::TargetId 
   explanation.seconds = best.outcome.value;
   explanation.is_plain = tuning::IsPlain(best.candidate);
   explanation.best = FactsOf(best.candidate.program, space.target());
-  explanation.untuned = FactsOf(tuning::PlainCandidate(space).program, space.target());
+  explanation.by_default = FactsOf(tuning::DefaultCandidate(space).program, space.target());
   explanation.techniques = Techniques(best.candidate.trace, best.candidate.program);
   explanation.limits = LimitsOf(space, best.candidate.program, best.outcome.value);
   explanation.influences =
       InfluenceOfDecisions(space, best.candidate, MeasuredTraces(store.TrialsOf(task, target)));
-  explanation.beside_untuned = {UntunedRatio(store, task, target, best.candidate.hash),
-                                Differences(explanation.best, explanation.untuned)};
+  explanation.beside_default = {DefaultRatio(store, task, target, best.candidate.hash),
+                                Differences(explanation.best, explanation.by_default)};
   explanation.runner_up = RunnerUp(store, task, target, space, best, explanation.best);
   return explanation;
 }
@@ -139,7 +139,7 @@ nlohmann::json ToJson(const Explanation& explanation) {
                          {"techniques", explanation.techniques},
                          {"decisions", std::move(decisions)},
                          {"trials", explanation.influences.trials},
-                         {"beside_untuned", ToJson(explanation.beside_untuned)},
+                         {"beside_default", ToJson(explanation.beside_default)},
                          {"sentences", Sentences(explanation)}};
   if (explanation.influences.rank_correlation) {
     json["rank_correlation"] = *explanation.influences.rank_correlation;

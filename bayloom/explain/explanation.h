@@ -40,12 +40,12 @@ struct Rival {
 /// Why the best recorded program of a task is fast.
 struct Explanation {
   double seconds = 0;     ///< its time
-  bool is_plain = false;  ///< whether it is the untuned program itself
-  ProgramFacts best, untuned;
+  bool is_plain = false;  ///< whether it is the default program itself
+  ProgramFacts best, by_default;
   std::vector<std::string> techniques;
   std::optional<Limits> limits;  ///< where the machine was measured
   DecisionInfluences influences;
-  Rival beside_untuned;
+  Rival beside_default;
   std::optional<Rival> runner_up;  ///< the fastest that is another program
 };
 
@@ -58,7 +58,7 @@ Explanation Explain(record::Store& store, record::TaskId task, record::TargetId 
 std::vector<std::string> Sentences(const Explanation& explanation);
 
 /// {seconds, techniques, limits?: {arithmetic, memory, share}, decisions: [{step, decision, share?,
-/// share_with_interactions?, learnt?, estimated}], trials, rank_correlation?, beside_untuned,
+/// share_with_interactions?, learnt?, estimated}], trials, rank_correlation?, beside_default,
 /// runner_up?, sentences}; redraws are {draws, least, median, greatest}.
 nlohmann::json ToJson(const Explanation& explanation);
 

@@ -28,16 +28,16 @@ std::string LimitSentence(const Limits& limits) {
                      report::FormatSeconds(std::min(limits.arithmetic, limits.memory)));
 }
 
-std::string UntunedSentence(const Rival& untuned) {
+std::string DefaultSentence(const Rival& by_default) {
   const std::string ratio =
-      untuned.ratio
-          ? fmt::format("The untuned program takes {:.2f} times as long. ", *untuned.ratio)
+      by_default.ratio
+          ? fmt::format("The default program takes {:.2f} times as long. ", *by_default.ratio)
           : "";
-  if (untuned.differences.empty()) {
+  if (by_default.differences.empty()) {
     return ratio + "Their loops differ in nothing that counts.";
   }
-  return fmt::format("{}Beside the untuned program it {}.", ratio,
-                     fmt::join(untuned.differences, "; "));
+  return fmt::format("{}Beside the default program it {}.", ratio,
+                     fmt::join(by_default.differences, "; "));
 }
 
 std::string RunnerUpSentence(const Rival& rival) {
@@ -106,9 +106,9 @@ std::vector<std::string> Sentences(const Explanation& explanation) {
     sentences.push_back(fmt::format("It uses {}.", fmt::join(explanation.techniques, ", ")));
   }
   if (explanation.is_plain) {
-    sentences.push_back("It is the untuned program: nothing that was tried is faster.");
+    sentences.push_back("It is the default program: nothing that was tried is faster.");
   } else {
-    sentences.push_back(UntunedSentence(explanation.beside_untuned));
+    sentences.push_back(DefaultSentence(explanation.beside_default));
   }
   if (explanation.runner_up) sentences.push_back(RunnerUpSentence(*explanation.runner_up));
   if (!explanation.is_plain) AddDecisions(explanation.influences, sentences);

@@ -16,7 +16,7 @@ class TimeLimit {
  public:
   /// Below this a multiple of the best's time says more about the machine than about the
   /// configuration.
-  static constexpr double kLeastSeconds = 0.1;
+  static constexpr double kMinSeconds = 0.1;
 
   TimeLimit(double seconds, double factor) : seconds_(seconds), factor_(factor) {}
 
@@ -25,7 +25,7 @@ class TimeLimit {
   bool IsOverBest() const { return OverBest() < seconds_; }
 
  private:
-  double OverBest() const { return std::max(kLeastSeconds, factor_ * best_); }
+  double OverBest() const { return std::max(kMinSeconds, factor_ * best_); }
 
   double seconds_;
   double factor_;

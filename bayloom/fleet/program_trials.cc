@@ -15,7 +15,7 @@
 #include "bayloom/target/target_json.h"
 #include "bayloom/tensor/workload_json.h"
 #include "bayloom/tuning/measure_evaluator.h"
-#include "bayloom/tuning/untuned_program.h"
+#include "bayloom/tuning/zero_trial_program.h"
 
 namespace bayloom::fleet {
 namespace {
@@ -43,7 +43,7 @@ Result<sketch::Candidate> CandidateOf(const Json& json, const sketch::SpaceGener
     return Error{"'program' is no hash of 16 digits"};
   }
   Result<sketch::Candidate> candidate = [&]() -> Result<sketch::Candidate> {
-    if (!json.contains("trace")) return tuning::PlainCandidate(space);
+    if (!json.contains("trace")) return tuning::DefaultCandidate(space);
     const Result<tensor::Trace> trace = tensor::Trace::FromJson(json["trace"]);
     if (!trace) return trace.error();
     // The space of a trace decides how the rest of the program is made.

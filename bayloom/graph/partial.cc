@@ -28,7 +28,7 @@ namespace bayloom::graph {
 namespace {
 
 /// A part with less of all parts' work than this is left out.
-constexpr double kLeastShare = 1e-3;
+constexpr double kMinShare = 1e-3;
 
 /// Steps by number: nodes that are left out run in even ones, parts are odd.
 constexpr int kNoStep = -1;
@@ -220,7 +220,7 @@ class PartialPlanner {
     for (size_t i = 0; i < nodes_.size(); ++i) {
       const auto part = parts_.find(step_of_node_[i]);
       if (part == parts_.end() || !nodes_[i]->reason.empty()) continue;
-      if (static_cast<double>(PointsOf(part->second.graph)) >= kLeastShare * all) continue;
+      if (static_cast<double>(PointsOf(part->second.graph)) >= kMinShare * all) continue;
       import_.leave.emplace(nodes_[i]->node, "too little work for a part of its own");
       for (const std::string& name : nodes_[i]->node->output()) {
         const NamedValue* value = Find(name);

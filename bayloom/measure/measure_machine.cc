@@ -32,7 +32,7 @@ namespace {
 
 constexpr int kRounds = 5, kMinRounds = 3, kMaxRounds = 10;
 /// Of what busy rounds measured: the others only make it slower.
-constexpr double kLeastDisturbed = 0.25;
+constexpr double kMinDisturbed = 0.25;
 /// Threads work for so long at a time, in pieces that are too short for most of them to be
 /// interrupted.
 constexpr double kPeriodSeconds = 10e-3, kPieceSeconds = 30e-6;
@@ -235,7 +235,7 @@ class MachineMeasurement {
     for (size_t i = 0; i < quantities.size(); ++i) {
       std::vector<double> values;
       for (const Round& round : rounds) values.push_back(round.values[i]);
-      *quantities[i].place = Quantile(values, disturbed ? kLeastDisturbed : 0.5);
+      *quantities[i].place = Quantile(values, disturbed ? kMinDisturbed : 0.5);
     }
     machine_.compile = programs_.compile_seconds();
     MeasuredMachine measured = {PutRight(std::move(machine_))};

@@ -23,7 +23,7 @@ using ReferenceKernel = std::function<Result<TrialMessage>()>;
 
 /// A task's input data and the results that every program of it must compute, in shared memory.
 ///
-/// The results are those of a plain program (reference_programs.h), run in a runner process; a
+/// The results are those of a default program (reference_programs.h), run in a runner process; a
 /// sample of their elements is compared with the workload's definition, evaluated without a
 /// compiler.
 class Reference {

@@ -19,7 +19,7 @@ using Eigen::VectorXd;
 /// The share of pairs in order by a task that is alike.
 constexpr double kAlike = 0.8;
 /// An earlier task that is less probably like the new one is left out.
-constexpr double kLeastProbability = 0.5;
+constexpr double kMinProbability = 0.5;
 /// The skill expected beforehand, and the comparisons that this counts as.
 constexpr double kPriorSkill = 0.5, kPriorComparisons = 2;
 /// Keeps the regression from following the noise of a few observations that score alike.
@@ -133,7 +133,7 @@ void PriorMeanSurrogate::Weigh(const MatrixXd& scores, const VectorXd& standard)
   VectorXd weights = SkillsApart(scores, standard).cwiseAbs2();
   for (Index i = 0; i < tasks; ++i) {
     probabilities_[i] = ProbabilityOfAlike(scores.col(i), standard);
-    if (probabilities_[i] < kLeastProbability) weights[i] = 0;
+    if (probabilities_[i] < kMinProbability) weights[i] = 0;
   }
   coefficients_ = VectorXd::Zero(tasks);
   if (!(weights.sum() > 0)) return;

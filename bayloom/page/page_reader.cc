@@ -236,12 +236,12 @@ void PageReader::PutRun(const RunDigest& digest) {
   Put("runs", {digest.run().id, 0}, std::move(json));
 }
 
-/// Of the tasks whose untuned program was measured, as tuning::TuningGain has it.
+/// Of the tasks whose default program was measured, as tuning::TuningGain has it.
 nlohmann::json PageReader::GainOf(const RunDigest& digest) const {
   if (!HasTasks(digest.run()) || !digest.run().target) return {};
   const Json run = digest.ToJson();
   int64_t compared = 0;
-  double untuned = 0, tuned = 0, bound = 0, total = 0;
+  double by_default = 0, tuned = 0, bound = 0, total = 0;
   for (const Json& task : run.at("tasks")) {
     const double weight = task.at("weight").is_null() ? 1 : task.at("weight").get<double>();
     if (weight == 0) continue;  // others compute what it would
@@ -255,16 +255,16 @@ nlohmann::json PageReader::GainOf(const RunDigest& digest) const {
     };
     total += weight * number(measured.at("seconds"));
     bound += weight * number(program.value("roofline", Json()));
-    const double reference = number(measured.at("untuned_seconds"));
+    const double reference = number(measured.at("default_seconds"));
     if (std::isnan(reference)) continue;
     ++compared;
-    untuned += weight * reference;
-    tuned += weight * number(measured.at("beside_untuned"));
+    by_default += weight * reference;
+    tuned += weight * number(measured.at("beside_default"));
   }
   if (run.at("tasks").empty()) return {};
   Json gain = {{"tasks", compared}, {"total", Finite(total)}};
   if (compared > 0) {
-    gain["untuned"] = Finite(untuned);
+    gain["by_default"] = Finite(by_default);
     gain["tuned"] = Finite(tuned);
   }
   if (bound > 0 && total > 0) gain["roofline"] = Finite(std::min(1.0, bound / total));

@@ -37,11 +37,11 @@ class RunDigest;
 ///                trials, failures: {verdict: count}, seconds}, further
 ///                of runs with tasks {latency, tasks: [{task, weight, slots, trials, best,
 ///                best_trial}], phases?: {name: seconds},
-///                gain?: {tasks, untuned, tuned, roofline?}}
+///                gain?: {tasks, by_default, tuned, roofline?}}
 ///                and of the others {best, first: {trial, elapsed, value, candidate} or null,
 ///                tiles?: how many tiles of fused layers its trials are}
 ///     learning   {id (the run), metrics: {name: [[batch, value]]}, repeats: [...]}
-///     programs   {id, task, target, measured?, best?, untuned, why?, roofline?, note?}: of each
+///     programs   {id, task, target, measured?, best?, by_default, why?, roofline?, note?}: of each
 ///                task that was tried on a target, its programs with their estimated times and
 ///                features, and why the best one is fast (explain/explanation.h)
 ///     searches   {id (the run), parameters: [{name, kind, domain, active_if?, values?}], feasible,

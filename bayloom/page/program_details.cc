@@ -13,9 +13,9 @@
 #include "bayloom/measure/measurement_details.h"
 #include "bayloom/measure/roofline.h"
 #include "bayloom/page/shown.h"
+#include "bayloom/tuning/default_comparison.h"
 #include "bayloom/tuning/restore.h"
-#include "bayloom/tuning/untuned_comparison.h"
-#include "bayloom/tuning/untuned_program.h"
+#include "bayloom/tuning/zero_trial_program.h"
 
 namespace bayloom::page {
 namespace {
@@ -36,16 +36,16 @@ Json WhyJson(const explain::Explanation& explanation) {
     decision["decision"] = Shown(decision["decision"].get<std::string>());
   }
   for (Json& sentence : why["sentences"]) sentence = Shown(sentence.get<std::string>());
-  for (const char* rival : {"beside_untuned", "runner_up"}) {
+  for (const char* rival : {"beside_default", "runner_up"}) {
     if (!why.contains(rival)) continue;
     for (Json& phrase : why[rival]["differences"]) phrase = Shown(phrase.get<std::string>());
   }
   return why;
 }
 
-/// What was measured of the best candidate, and of it beside the untuned program.
+/// What was measured of the best candidate, and of it beside the default program.
 Json MeasurementJson(record::Store& store, const record::StoredTrial& best, double flops) {
-  const std::optional<tuning::UntunedComparison> compared = tuning::CompareWithUntuned(store, best);
+  const std::optional<tuning::DefaultComparison> compared = tuning::CompareWithDefault(store, best);
   const double seconds = best.outcome.value;
   return {{"run", best.run},
           {"trial", best.ordinal},
@@ -53,8 +53,8 @@ Json MeasurementJson(record::Store& store, const record::StoredTrial& best, doub
           {"spread", Finite(measure::DetailsOf(best.outcome).spread)},
           {"rate", Finite(flops / seconds)},
           {"repeats", compared ? compared->repeats : 0},
-          {"beside_untuned", Finite(compared ? compared->BestSeconds() : seconds)},
-          {"untuned_seconds", compared ? Finite(compared->untuned.value) : Json()}};
+          {"beside_default", Finite(compared ? compared->BestSeconds() : seconds)},
+          {"default_seconds", compared ? Finite(compared->by_default.value) : Json()}};
 }
 
 /// The least seconds that the machine's limits allow, by the program's own algorithm where there is
@@ -84,8 +84,8 @@ nlohmann::json ProgramDetails(record::Store& store, const record::TaskRecord& ta
       {"id", fmt::format("{}@{}", task.id, target)}, {"task", task.id}, {"target", target}};
   const sketch::SpaceGenerator space(store.WorkloadOf(task.id), store.TargetOf(target));
   const double flops = space.workload().Flops();
-  const tensor::Program untuned = tuning::PlainCandidate(space).program;
-  details["untuned"] = ProgramJson(untuned, explain::FactsOf(untuned, space.target()));
+  const tensor::Program by_default = tuning::DefaultCandidate(space).program;
+  details["by_default"] = ProgramJson(by_default, explain::FactsOf(by_default, space.target()));
   details["roofline"] = RooflineJson(space, nullptr);
   const std::vector<record::StoredTrial> best = store.BestOf(task.id, target, 1);
   if (best.empty()) return details;
@@ -103,7 +103,7 @@ nlohmann::json ProgramDetails(record::Store& store, const record::TaskRecord& ta
   details["best"]["trace"] = ShownLines(restored->candidate.trace.Print());
   details["why"] = WhyJson(explanation);
   if (tuning::IsPlain(restored->candidate)) {
-    details["note"] = "the untuned program is the fastest, and what is compiled";
+    details["note"] = "the default program is the fastest, and what is compiled";
   }
   return details;
 }

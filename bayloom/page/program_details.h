@@ -10,7 +10,7 @@
 
 namespace bayloom::page {
 
-/// A task on a target: its best program beside the untuned one, what is measured and estimated of
+/// A task on a target: its best program beside the default one, what is measured and estimated of
 /// both, and what the estimate says of each decision. See PageReader for the form. Throws
 /// InputError where the store's rows are damaged.
 nlohmann::json ProgramDetails(record::Store& store, const record::TaskRecord& task,

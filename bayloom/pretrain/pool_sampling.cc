@@ -14,7 +14,7 @@
 #include "bayloom/feature/program_features.h"
 #include "bayloom/strategy/breeding.h"
 #include "bayloom/tuning/restore.h"
-#include "bayloom/tuning/untuned_program.h"
+#include "bayloom/tuning/zero_trial_program.h"
 
 namespace bayloom::pretrain {
 namespace {

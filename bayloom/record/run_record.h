@@ -63,7 +63,7 @@ struct Repeat {
   int64_t after = 0;    ///< trials that the run had by then
   TaskId task = 0;      ///< 0: none
   TargetId target = 0;  ///< 0: none
-  /// The trial whose candidate it is, by its run and ordinal. Run 0: the untuned program, which no
+  /// The trial whose candidate it is, by its run and ordinal. Run 0: the default program, which no
   /// trial has.
   RunId trial_run = 0;
   int64_t trial = 0;

@@ -75,7 +75,7 @@ Table RepeatTable(record::Store& store, const record::RunRecord& run) {
     const auto shown = [&](double value) {
       return Cell(value, has_tasks ? FormatSeconds(value) : FormatValue(value));
     };
-    std::vector<Cell> row = {trial_run == 0 ? Cell("untuned") : Cell(std::to_string(trial)),
+    std::vector<Cell> row = {trial_run == 0 ? Cell("default") : Cell(std::to_string(trial)),
                              candidate.rounds, shown(once), shown(median),
                              Cell(median / once, FormatRatio(median / once))};
     if (has_tasks) row.insert(row.begin(), Cell(task));

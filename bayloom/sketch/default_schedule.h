@@ -9,7 +9,7 @@
 
 namespace bayloom::sketch {
 
-/// The workload as a simple compiler would make it, the "untuned" program that tuned ones are
+/// The workload as a simple compiler would make it, the default program that tuned ones are
 /// compared with: stages inlined where that is free, outermost spatial loops in parallel,
 /// reductions around a vectorized innermost spatial loop, wherever the primitives allow it.
 /// Nothing is tiled and no layout is changed. On GPUs every element is computed by a thread of its

@@ -67,7 +67,7 @@ inline constexpr double kWarpsAClock = 4;
 /// Specifications per Compute Capability").
 inline constexpr int64_t kRegisterGranule = 256;
 /// Threads of a block, at most, where the schedule does not say how many.
-inline constexpr int64_t kUsualBlockThreads = 256;
+inline constexpr int64_t kDefaultBlockThreads = 256;
 
 /// A typical GPU of a compute capability: 70, 75, 80, 86, 89, 90, 100, 120, and of others the one
 /// below it; nullopt below 70.

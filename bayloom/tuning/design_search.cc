@@ -180,7 +180,7 @@ std::vector<external::StudyTrial> DesignSearch::Front() const {
 
 std::vector<optimizer::ParameterSensitivity> DesignSearch::Sensitivity() const {
   const std::vector<external::StudyTrial> trials = Within();
-  if (std::ssize(trials) < kLeastDesigns) return {};
+  if (std::ssize(trials) < kMinDesigns) return {};
   std::vector<space::Configuration> configurations;
   std::vector<double> values;
   const size_t first =

@@ -75,10 +75,10 @@ class DesignSearch {
   /// ascending in area.
   std::vector<external::StudyTrial> Front() const;
   /// How much the parameters matter to the logarithm of the objective, by the last designs within
-  /// the limits; empty with fewer than kLeastDesigns.
+  /// the limits; empty with fewer than kMinDesigns.
   std::vector<optimizer::ParameterSensitivity> Sensitivity() const;
 
-  static constexpr int kLeastDesigns = 10;
+  static constexpr int kMinDesigns = 10;
 
  private:
   /// The designs within the limits, in their order.

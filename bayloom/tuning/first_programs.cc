@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "bayloom/tuning/untuned_program.h"
+#include "bayloom/tuning/zero_trial_program.h"
 
 namespace bayloom::tuning {
 namespace {
@@ -18,7 +18,7 @@ constexpr int kLent = 3;
 FirstPrograms FirstProgramsOf(const sketch::SpaceGenerator& space, int tasks, UserStore& store,
                               base::ThreadPool& pool) {
   FirstPrograms first = {.zero_trial =
-                             FastestByEstimate(space, {}, UntunedOptions::For(tasks), pool)};
+                             FastestByEstimate(space, {}, ZeroTrialOptions::For(tasks), pool)};
   std::vector<sketch::Candidate> others = store.Lend(space, kLent);
   if (auto known = store.Find(space)) others.insert(others.begin(), std::move(known->candidate));
   for (sketch::Candidate& candidate : others) {

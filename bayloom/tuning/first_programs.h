@@ -24,7 +24,7 @@ struct FirstPrograms {
 inline constexpr const char* kZeroTrialProposer = "zero-trial";
 
 /// Of a task of a network of so many tasks: the program that the time estimate chooses
-/// (FastestByEstimate, with UntunedOptions::For), and what the user's earlier tunings know.
+/// (FastestByEstimate, with ZeroTrialOptions::For), and what the user's earlier tunings know.
 FirstPrograms FirstProgramsOf(const sketch::SpaceGenerator& space, int tasks, UserStore& store,
                               base::ThreadPool& pool);
 

@@ -13,7 +13,7 @@ namespace bayloom::tuning {
 namespace {
 
 /// What programs count at least, in bytes: less is no difference worth learning.
-constexpr double kLeastBytes = 4096;
+constexpr double kMinBytes = 4096;
 /// Sizes have no noise, so that few programs are enough to learn from.
 constexpr int kRandomUntil = 16;
 
@@ -95,7 +95,7 @@ std::vector<cost::Sample> Learner::SamplesFor(ProgramObjective objective,
     const std::optional<ProgramCost> cost = CostOf(*trials[i].outcome);
     samples[i].seconds.reset();
     if (!cost) continue;
-    samples[i].seconds = std::max(kLeastBytes, cost->ValueFor(trials[i].calls, objective));
+    samples[i].seconds = std::max(kMinBytes, cost->ValueFor(trials[i].calls, objective));
   }
   return samples;
 }

@@ -28,7 +28,7 @@ constexpr int kRounds = 24, kMinRounds = 3, kRecordedRounds = 5;
 constexpr double kShareOfRounds = 0.65;
 /// Where the pairs do not say which is faster, they go on for so much more of the budget.
 constexpr double kPatience = 1;
-constexpr int kLeastPairs = 8, kMostPairs = 100, kMaxRepeats = 50;
+constexpr int kMinPairs = 8, kMaxPairs = 100, kMaxRepeats = 50;
 /// Runs of the default programs, in turns with the chosen ones, if they take no larger part of the
 /// time.
 constexpr int kDefaultRuns = 3;
@@ -231,7 +231,7 @@ bool NetworkTurns::RunPairs(TurnRunner& runner, double until) {
     return (runner.Now() - start) / repeats_;
   };
   const auto pairs = [&] { return std::ssize(tuned_seconds_); };
-  while (pairs() < kLeastPairs || (pairs() < kMostPairs && options_.budget.clock() < until)) {
+  while (pairs() < kMinPairs || (pairs() < kMaxPairs && options_.budget.clock() < until)) {
     // Which comes first changes, so that a steady drift affects both alike.
     const bool chosen_first = tuned_seconds_.size() % 2 == 0;
     const double first = time(chosen_first), second = time(!chosen_first);

@@ -17,7 +17,7 @@ class Measurer;
 namespace bayloom::tuning {
 
 /// Builds programs that were never measured, runs each once and compares what it computes with the
-/// plain program's results, as trials do, in processes of their own. Nothing is timed.
+/// default program's results, as trials do, in processes of their own. Nothing is timed.
 class ProgramCheck {
  public:
   /// The target must be this machine.

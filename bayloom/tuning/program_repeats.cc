@@ -13,7 +13,7 @@
 #include "bayloom/tuning/program_front.h"
 #include "bayloom/tuning/repeat_task.h"
 #include "bayloom/tuning/turns.h"
-#include "bayloom/tuning/untuned_program.h"
+#include "bayloom/tuning/zero_trial_program.h"
 
 namespace bayloom::tuning {
 namespace {
@@ -45,7 +45,7 @@ class ProgramRepeats::Comparison final : public RepeatTask<ProgramTrial> {
     }
     if (finalists_.empty()) return;
     if (session.objectives().size() > 1) AddFront(session.objectives());
-    finalists_.push_back({{.candidate = PlainCandidate(task.space())}, {}});
+    finalists_.push_back({{.candidate = DefaultCandidate(task.space())}, {}});
   }
 
   const std::string& name() const { return task_.name(); }
@@ -63,7 +63,7 @@ class ProgramRepeats::Comparison final : public RepeatTask<ProgramTrial> {
   const std::vector<double>& zero_trial_seconds() const { return zero_trial_seconds_; }
   const std::vector<double>& chosen_seconds() const { return chosen_seconds_; }
 
-  /// What it will probably take with so many of the candidates and the untuned program.
+  /// What it will probably take with so many of the candidates and the default program.
   double EstimatedSeconds(int candidates) const {
     double compiling = finalists_.front().details.build_seconds;
     for (int i = 0; i < candidates; ++i) compiling += finalists_[i].details.build_seconds;
@@ -117,7 +117,7 @@ class ProgramRepeats::Comparison final : public RepeatTask<ProgramTrial> {
     }
   }
 
-  /// A single candidate is only compared with the untuned program, which is measured once.
+  /// A single candidate is only compared with the default program, which is measured once.
   int RoundsFor(int candidates) const { return candidates == 1 ? 1 : rounds_; }
 
   /// Marks what the turns say is to be used, the zero-trial program where that is not clear.

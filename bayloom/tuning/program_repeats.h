@@ -27,7 +27,7 @@ namespace bayloom::tuning {
 /// not compared again, so an interrupted run is resumed by another one.
 class ProgramRepeats {
  public:
-  /// Plans what probably fits into `seconds`: the best program of each task beside the untuned one,
+  /// Plans what probably fits into `seconds`: the best program of each task beside the default one,
   /// then more candidates; the tasks that a run of the whole spends most time on come first. All
   /// but `options` must outlive it.
   ProgramRepeats(record::Store& store, const Session& session, ProgramEvaluator& evaluator,

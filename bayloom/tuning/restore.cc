@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "bayloom/base/json.h"
-#include "bayloom/tuning/untuned_comparison.h"
-#include "bayloom/tuning/untuned_program.h"
+#include "bayloom/tuning/default_comparison.h"
+#include "bayloom/tuning/zero_trial_program.h"
 
 namespace bayloom::tuning {
 
@@ -33,7 +33,7 @@ Result<sketch::Candidate> Restore(const sketch::SpaceGenerator& space,
     return Error{"the trace belongs to no design space of its workload"};
   }
   Result<sketch::Candidate> candidate =
-      is_plain ? PlainCandidate(space)
+      is_plain ? DefaultCandidate(space)
                : space.Replay(std::max(0, index), *trace, base::RandomStream(0));
   if (candidate && candidate->hash != trial.key) {
     return Error{"the trace makes another program than the one that was measured"};
@@ -59,9 +59,9 @@ std::optional<MeasuredCandidate> RestoreBest(record::Store& store,
     Result<sketch::Candidate> candidate = Restore(space, trial, /*may_be_of_earlier_spaces=*/true);
     if (!candidate) continue;
     if (derivations != nullptr && !derivations->Allows(candidate->trace)) continue;
-    const std::optional<UntunedComparison> compared = CompareWithUntuned(store, trial);
-    std::optional<trial::Outcome> untuned = compared ? compared->FasterUntuned() : std::nullopt;
-    if (untuned) return MeasuredCandidate{PlainCandidate(space), *std::move(untuned)};
+    const std::optional<DefaultComparison> compared = CompareWithDefault(store, trial);
+    std::optional<trial::Outcome> by_default = compared ? compared->FasterDefault() : std::nullopt;
+    if (by_default) return MeasuredCandidate{DefaultCandidate(space), *std::move(by_default)};
     return MeasuredCandidate{*std::move(candidate), trial.outcome};
   }
   return std::nullopt;

@@ -13,8 +13,8 @@
 
 namespace bayloom::tuning {
 
-/// What a store keeps of a candidate: {"space": N, "trace": [...]}; the plain program has an empty
-/// trace.
+/// What a store keeps of a candidate: {"space": N, "trace": [...]}; the default program has an
+/// empty trace.
 std::string CandidateText(const sketch::Candidate& candidate);
 
 /// The candidate of a recorded trial, made again. Fails if the design spaces of today do not make
@@ -24,7 +24,7 @@ Result<sketch::Candidate> RestoreCandidate(const sketch::SpaceGenerator& space,
 
 /// The fastest program recorded for the generator's workload and target that can be made again,
 /// also if its trace is of a design space that an earlier version had; nullopt if there is none.
-/// The plain program where it was faster in turns (UntunedComparison).
+/// The default program where it was faster in turns (DefaultComparison).
 /// `derivations`: that it may have been made by; null: any.
 std::optional<MeasuredCandidate> RestoreBest(record::Store& store,
                                              const sketch::SpaceGenerator& space,

@@ -18,7 +18,7 @@ namespace bayloom::tuning {
 namespace {
 
 /// What each task tries before any gets more: the zero-trial program and one that is known or lent.
-constexpr int kMostOpeningTrials = 2;
+constexpr int kMaxOpeningTrials = 2;
 /// Trials of a session that nothing else ends.
 constexpr int64_t kTrials = 1000;
 
@@ -127,7 +127,7 @@ void Session::AddTask(record::TaskId id, const TaskSpec& spec, const target::Tar
       }));
   if (options_.first) {
     const auto opening_trials =
-        static_cast<int>(std::min<int64_t>(kMostOpeningTrials, options_.run.trials_per_slot));
+        static_cast<int>(std::min<int64_t>(kMaxOpeningTrials, options_.run.trials_per_slot));
     tasks_.back()->TryFirst(options_.first(tasks_.back()->space()), opening_trials);
   }
   if (const auto& zero_trial = tasks_.back()->zero_trial()) {

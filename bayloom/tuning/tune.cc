@@ -23,6 +23,7 @@
 #include "bayloom/measure/roofline.h"
 #include "bayloom/measure/trial_rate.h"
 #include "bayloom/target/emulated.h"
+#include "bayloom/tuning/default_comparison.h"
 #include "bayloom/tuning/first_programs.h"
 #include "bayloom/tuning/keep_programs.h"
 #include "bayloom/tuning/network_precision.h"
@@ -31,7 +32,6 @@
 #include "bayloom/tuning/program_front.h"
 #include "bayloom/tuning/restore.h"
 #include "bayloom/tuning/tuned_network.h"
-#include "bayloom/tuning/untuned_comparison.h"
 
 namespace bayloom::tuning {
 namespace {
@@ -386,16 +386,16 @@ TuningGain Tuning::Gain() const {
   TuningGain gain;
   gain.over_zero_trial = session_->gain();
   const SessionStatus status = session_->Status();
-  std::vector<std::optional<UntunedComparison>> comparisons;
+  std::vector<std::optional<DefaultComparison>> comparisons;
   for (const auto& task : session_->tasks()) {
     const target::Target& target = task->space().target();
     const record::TargetId target_id = store_.FindTarget(target).value_or(0);
     const std::vector<record::StoredTrial> best = store_.BestOf(task->id(), target_id, 1);
-    std::optional<UntunedComparison>& compared = comparisons.emplace_back();
-    if (!best.empty()) compared = CompareWithUntuned(store_, best[0]);
-    const std::optional<trial::Outcome> untuned =
-        compared ? compared->FasterUntuned() : std::nullopt;
-    gain.seconds.push_back(untuned        ? untuned->value
+    std::optional<DefaultComparison>& compared = comparisons.emplace_back();
+    if (!best.empty()) compared = CompareWithDefault(store_, best[0]);
+    const std::optional<trial::Outcome> by_default =
+        compared ? compared->FasterDefault() : std::nullopt;
+    gain.seconds.push_back(by_default     ? by_default->value
                            : best.empty() ? status.tasks[gain.seconds.size()].zero_trial_cost
                                           : best[0].outcome.value);
   }
@@ -407,7 +407,7 @@ TuningGain Tuning::Gain() const {
     if (!comparisons[i]) continue;
     ++gain.compared_tasks;
     gain.compared_seconds += weight * comparisons[i]->BestSeconds();
-    gain.untuned_seconds += weight * comparisons[i]->untuned.value;
+    gain.default_seconds += weight * comparisons[i]->by_default.value;
   }
   if (!std::isfinite(gain.total_seconds)) return gain;
   if (const double bound = RooflineBound(gain.weights); bound > 0) {

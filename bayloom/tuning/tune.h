@@ -76,12 +76,12 @@ struct TuningGain {
   std::vector<double> weights;
   std::vector<DividedRegion> regions;  ///< that could be divided otherwise
   double total_seconds = 0;
-  /// Of the tasks whose untuned program was measured as well: how many, and what the chosen and the
-  /// untuned programs take, measured in turns unless the choice was made later. An untuned program
+  /// Of the tasks whose default program was measured as well: how many, and what the chosen and the
+  /// default programs take, measured in turns unless the choice was made later. A default program
   /// of more than ten times the time is measured roughly.
   int compared_tasks = 0;
   double compared_seconds = 0;
-  double untuned_seconds = 0;
+  double default_seconds = 0;
   /// Over the zero-trial programs, timed in turns; nullopt where that was not measured.
   std::optional<GainInTurns> over_zero_trial;
   /// The part of the machine's ability (RooflineShare) that all tasks together use; nullopt where

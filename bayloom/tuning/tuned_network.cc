@@ -50,13 +50,13 @@ ChosenProgram EstimatedProgram(const sketch::SpaceGenerator& space, const Choice
   std::erase_if(lent, [&](const sketch::Candidate& candidate) {
     return !options.derivations.Allows(candidate.trace);
   });
-  sketch::Candidate chosen = FastestByEstimate(space, lent, options.untuned, pool);
+  sketch::Candidate chosen = FastestByEstimate(space, lent, options.zero_trials, pool);
   bool is_plain = IsPlain(chosen);
   if (!is_plain && options.check != nullptr) {
     const Status checked = options.check->Check(space.workload(), chosen.program);
     if (!checked) {
       if (options.warning) options.warning(checked.error().message);
-      chosen = PlainCandidate(space);
+      chosen = DefaultCandidate(space);
       is_plain = true;
     }
   }
@@ -64,7 +64,7 @@ ChosenProgram EstimatedProgram(const sketch::SpaceGenerator& space, const Choice
   const bool is_gpu = space.target().kind() == target::TargetKind::kNvidiaGpu;
   if (is_gpu && !is_plain && options.check == nullptr &&
       !codegen::CompileProgram(chosen.program, space.target(), "kernel")) {
-    chosen = PlainCandidate(space);
+    chosen = DefaultCandidate(space);
     is_plain = true;
   }
   return {std::move(chosen.program), std::nullopt,
@@ -255,7 +255,7 @@ TunedNetwork TunedNetwork::Choose(graph::TaskGraph network, const target::Target
   TunedNetwork tuned{{}, target, {}};
   base::ThreadPool pool(options.threads);
   ChoiceOptions shared = options;
-  shared.untuned = options.untuned.SharedBy(static_cast<int>(network.tasks.size()));
+  shared.zero_trials = options.zero_trials.SharedBy(static_cast<int>(network.tasks.size()));
   ProgramFinder programs(target, shared, pool);
   Divider divider(network, target, programs);
   std::vector<bool> wanted;

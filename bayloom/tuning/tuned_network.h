@@ -18,8 +18,8 @@
 #include "bayloom/tuning/division.h"
 #include "bayloom/tuning/network_front.h"
 #include "bayloom/tuning/program_check.h"
-#include "bayloom/tuning/untuned_program.h"
 #include "bayloom/tuning/user_store.h"
+#include "bayloom/tuning/zero_trial_program.h"
 
 namespace bayloom::tuning {
 
@@ -42,7 +42,7 @@ struct ChosenProgram {
 struct ChoiceOptions {
   record::Store* store = nullptr;   ///< records of the network at hand
   UserStore* user_store = nullptr;  ///< records of all networks
-  UntunedOptions untuned = {};
+  ZeroTrialOptions zero_trials = {};
   sketch::DerivationChoice derivations = {};  ///< that programs may be made by
   /// What is chosen by estimate is checked, and replaced by the plain program where that fails.
   ProgramCheck* check = nullptr;

@@ -7,7 +7,7 @@
 
 #include "bayloom/measure/measurement_details.h"
 #include "bayloom/tuning/restore.h"
-#include "bayloom/tuning/untuned_program.h"
+#include "bayloom/tuning/zero_trial_program.h"
 
 namespace bayloom::tuning {
 TuningTask::TuningTask(const TaskSpec& spec, record::TaskId id,

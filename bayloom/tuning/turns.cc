@@ -19,7 +19,7 @@ constexpr double kClear = 3;
 /// has to be then, divided by the rounds of all tasks.
 constexpr double kDistrust = 6;
 /// No clock and no machine is so quiet that less than this is clear of one round.
-constexpr double kLeastNoise = 0.005;
+constexpr double kMinNoise = 0.005;
 
 double Median(const std::vector<double>& values) { return measure::Quantile(values, 0.5); }
 
@@ -70,7 +70,7 @@ void Turns::Drop(double noise, int tasks) {
     if (i == fastest || !is_in_[i]) continue;
     const std::vector<double> logs = LogRatios(i, fastest);
     if (logs.size() < kMinRounds) continue;
-    const double deviation = std::max({kLeastNoise, noise, RobustDeviation(logs)});
+    const double deviation = std::max({kMinNoise, noise, RobustDeviation(logs)});
     const double rounds = static_cast<double>(logs.size() - 1) * std::max(1, tasks);
     const double clear = kClear * (1 + kDistrust / rounds);
     if (Median(logs) > clear * ErrorOfMedian(deviation, logs.size())) is_in_[i] = false;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kEndSeconds = 1;  ///< for a command that has closed its output
 /// What is read of a stream before others have their turn: a command may write without end.
-constexpr size_t kMostAtOnce = size_t{1} << 20;
+constexpr size_t kMaxAtOnce = size_t{1} << 20;
 constexpr size_t kMaxComplaint = 4096;
 constexpr size_t kShownComplaint = 300;
 
@@ -50,7 +50,7 @@ bool Connection::Transfer(std::vector<std::string>& lines) {
   ReadComplaint();
   Write();
   char buffer[65536];
-  for (size_t taken = 0; taken < kMostAtOnce;) {
+  for (size_t taken = 0; taken < kMaxAtOnce;) {
     const ssize_t bytes = read(child_.output(), buffer, sizeof(buffer));
     if (bytes < 0 && errno == EINTR) continue;
     if (bytes < 0 && errno == EAGAIN) return true;
@@ -71,7 +71,7 @@ bool Connection::Transfer(std::vector<std::string>& lines) {
 
 void Connection::ReadComplaint() {
   char buffer[4096];
-  for (size_t taken = 0; taken < kMostAtOnce;) {
+  for (size_t taken = 0; taken < kMaxAtOnce;) {
     const ssize_t bytes = read(child_.error(), buffer, sizeof(buffer));
     if (bytes <= 0) return;
     taken += static_cast<size_t>(bytes);

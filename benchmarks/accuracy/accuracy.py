@@ -9,7 +9,7 @@
 Every case is a small ONNX model whose outputs numpy computes in float64 from the rounded inputs; or
 a network in float32, whose first output ONNX's reference evaluator computes in float64 from random
 inputs. An error is the largest difference over the largest expected value. With --trials the models
-are tuned first; without, the untuned programs run. Needs numpy, onnx and onnxruntime.
+are tuned first; without, the default programs run. Needs numpy, onnx and onnxruntime.
 """
 
 import argparse

@@ -8,7 +8,7 @@
 For each model: onnxruntime's time over Bayloom's (above 1 Bayloom is faster), as the median over
 the turns; the seconds that `bayloom compile` takes until the library is there, the model's import
 included; and with --tuned DIR, which holds MODEL.db of `bayloom tune`, the time of the tuned network
-over that of the untuned one. Outputs must equal onnxruntime's. A store of programs of its own, which
+over that of the default one. Outputs must equal onnxruntime's. A store of programs of its own, which
 holds nothing but the measured machine, takes the place of the user's.
 """
 
@@ -87,7 +87,7 @@ def compare(options, model):
            "ratio": round(statistics.median(p / o for p, o in zip(peers, ours)), 4),
            "compile_s": round(seconds, 2)}
     if tuned:
-        row["tuned_over_untuned"] = round(
+        row["tuned_over_default"] = round(
             statistics.median(t / o for t, o in zip(tuned, ours)), 4)
     return row
 
@@ -111,7 +111,7 @@ def main():
         rows.append(row)
         print(f"{row['network']:<20}{row['bayloom_ms']:>12.3f}{row['onnxruntime_ms']:>11.3f}"
               f"{row['ratio']:>7.2f}{row['compile_s']:>11.1f}"
-              f"{row.get('tuned_over_untuned', float('nan')):>15.2f}", flush=True)
+              f"{row.get('tuned_over_default', float('nan')):>15.2f}", flush=True)
     mean = math.exp(statistics.fmean(math.log(row["ratio"]) for row in rows))
     print(f"geometric mean of the ratios: {mean:.3f}")
     if options.result:

@@ -26,7 +26,7 @@
 #include "bayloom/tuning/measured_target.h"
 #include "bayloom/tuning/restore.h"
 #include "bayloom/tuning/tuning_subject.h"
-#include "bayloom/tuning/untuned_program.h"
+#include "bayloom/tuning/zero_trial_program.h"
 #include "benchmarks/run_tool.h"
 
 namespace bayloom {
@@ -36,8 +36,8 @@ struct Options {
   std::vector<std::string> models, ops;
   std::string database = "zero-trials.db";
   int threads = 1;
-  int population = tuning::UntunedOptions().population;
-  int generations = tuning::UntunedOptions().generations;
+  int population = tuning::ZeroTrialOptions().population;
+  int generations = tuning::ZeroTrialOptions().generations;
   bool measure = false;
   bool print = false;
 };
@@ -117,7 +117,7 @@ void Study(const Options& options) {
         space, {}, {.population = options.population, .generations = options.generations}, pool);
     const double seconds = base::MonotonicSeconds() - start;
     const double estimate = feature::EstimateCodeTime(chosen.program, target);
-    const sketch::Candidate plain = tuning::PlainCandidate(space);
+    const sketch::Candidate plain = tuning::DefaultCandidate(space);
     double chosen_time = NAN, plain_time = NAN;
     if (options.measure) {
       chosen_time = Measured(measurer, space, chosen.program);
@@ -148,7 +148,7 @@ int main(int argc, char** argv) {
   app.add_option("--threads", options.threads, "Threads");
   app.add_option("--population", options.population, "Programs of a generation");
   app.add_option("--generations", options.generations, "Generations");
-  app.add_flag("--measure", options.measure, "Time the chosen and the plain programs");
+  app.add_flag("--measure", options.measure, "Time the chosen and the default programs");
   app.add_flag("--print", options.print, "Print the chosen programs");
   return RunTool(app, argc, argv, [&] { Study(options); });
 }

@@ -53,7 +53,7 @@ class TuneResult:
     """What a tuning has achieved.
 
     `tasks` has a dict for each operator, `latency_seconds` is what the network takes, `gain` compares with
-    the untuned programs, `end` says why it ended, `database` keeps everything. With several
+    the default programs, `end` says why it ended, `database` keeps everything. With several
     objectives `front` has a dict of their values for each network that none other beats. `prior`
     says of how many `trials` and `tasks` the model has learnt that the tuning began with; it is
     empty where there was none.

@@ -66,7 +66,7 @@ class Database:
         `sentences` says it in words, most important first. The numbers behind them: `seconds`,
         `techniques`, `limits` (seconds that arithmetic and memory of the machine take at least, and
         the `share` of it that is used; where the machine was measured), `decisions` of the schedule
-        with how much hangs on each, `beside_untuned` and `runner_up` with their `ratio` of times
+        with how much hangs on each, `beside_default` and `runner_up` with their `ratio` of times
         and their `differences`. Where the database has trials of several machines, `target` and
         `threads` choose one, as in `tune`.
 

@@ -94,7 +94,7 @@ def test_says_why_a_program_is_fast():
     [task], [name] = kept.tasks().keys(), kept.tasks().values()
     assert "64" in name
     why = kept.explain(task, threads=1)
-    assert {"techniques", "decisions", "beside_untuned", "sentences"} <= why.keys()
+    assert {"techniques", "decisions", "beside_default", "sentences"} <= why.keys()
     with pytest.raises(bayloom.InputError, match=f"has no task {task + 1}"):
         kept.explain(task + 1)
 

@@ -8,7 +8,7 @@ evaluator and onnxruntime, where it is installed, compute.
     compare.py EVALUATE_MODELS [--graphs N] [--seed K] [--only PATTERN] [--estimated SHARE] [--keep FOLDER]
     compare.py EVALUATE_MODELS --test corpus|random
 
-Ways: folded when it is imported, interpreted, compiled with plain programs, and, of a share of the
+Ways: folded when it is imported, interpreted, compiled with default programs, and, of a share of the
 graphs, with programs that the estimate chooses. A graph is wrong where a way differs from all
 judges. Wrong ones, crashes and internal errors are kept in FOLDER and end with 1; their seeds
 bring them back. --test runs the cases of corpus/, or a bounded number of graphs, and ends with 77

@@ -12,7 +12,7 @@
 
 #include "bayloom/explain/decision_text.h"
 #include "bayloom/tuning/restore.h"
-#include "bayloom/tuning/untuned_program.h"
+#include "bayloom/tuning/zero_trial_program.h"
 #include "tests/record/sample.h"
 #include "tests/temporary_folder.h"
 
@@ -99,9 +99,9 @@ TEST_F(ExplanationTest, FindsTheOneDecisionThatTimeDependsOn) {
   EXPECT_THAT(Sentences(explanation), Contains(HasSubstr(decisions[0].decision)));
 }
 
-TEST_F(ExplanationTest, OfTheUntunedProgramItSaysThatItIsThat) {
+TEST_F(ExplanationTest, OfTheDefaultProgramItSaysThatItIsThat) {
   AddTrials(60, [](const sketch::Candidate&, int trial) { return 1e-3 + 1e-5 * trial; });
-  const sketch::Candidate plain = tuning::PlainCandidate(space_);
+  const sketch::Candidate plain = tuning::DefaultCandidate(space_);
   record::StoredTrial trial = record::MakeTrial(context_, added_, 5e-4);
   trial.candidate = tuning::CandidateText(plain);
   trial.key = plain.hash;
@@ -111,7 +111,7 @@ TEST_F(ExplanationTest, OfTheUntunedProgramItSaysThatItIsThat) {
   EXPECT_TRUE(explanation.influences.decisions.empty());
   EXPECT_NEAR(*explanation.runner_up->ratio, 2, 1e-9);
   const std::vector<std::string> sentences = Sentences(explanation);
-  EXPECT_THAT(sentences, Contains(HasSubstr("It is the untuned program")));
+  EXPECT_THAT(sentences, Contains(HasSubstr("It is the default program")));
   EXPECT_THAT(sentences, Not(Contains(HasSubstr("design space"))));
 }
 
@@ -163,15 +163,15 @@ TEST_F(ExplanationTest, TheRunnerUpDiffersInTheDecisionsThatDiffer) {
                    trials[second].outcome.value / trials[0].outcome.value);
 }
 
-TEST_F(ExplanationTest, OneMeasuredBesideTheUntunedProgramSaysHowMuchFasterItIs) {
+TEST_F(ExplanationTest, OneMeasuredBesideTheDefaultProgramSaysHowMuchFasterItIs) {
   AddTrials(3, [](const sketch::Candidate&, int i) { return 1e-6 * (i + 1); });
-  EXPECT_FALSE(Explained().beside_untuned.ratio);
+  EXPECT_FALSE(Explained().beside_default.ratio);
   std::vector<record::Repeat> repeats = {record::MakeRepeat(context_, 0, 0, 2e-6),
                                          record::MakeRepeat(context_, 0, 0, 8e-6)};
   repeats[1].trial_run = 0;
   store_.AddRepeats(repeats);
   const Explanation explanation = Explained();
-  EXPECT_DOUBLE_EQ(*explanation.beside_untuned.ratio, 4);
+  EXPECT_DOUBLE_EQ(*explanation.beside_default.ratio, 4);
   EXPECT_THAT(Sentences(explanation), Contains(HasSubstr("takes 4.00 times as long")));
 }
 

@@ -203,7 +203,7 @@ TEST(MakeEvaluator, CutsWhatTakesAMultipleOfTheBest) {
   limit->SetBest(0.1);
   EXPECT_DOUBLE_EQ(limit->Seconds(), 0.3);
   limit->SetBest(0.001);
-  EXPECT_EQ(limit->Seconds(), TimeLimit::kLeastSeconds);
+  EXPECT_EQ(limit->Seconds(), TimeLimit::kMinSeconds);
   limit->SetBest(30);
   EXPECT_EQ(limit->Seconds(), 60);
   limit->SetBest(0.05);

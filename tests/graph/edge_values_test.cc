@@ -19,7 +19,7 @@ using tensor::HostTensor;
 using Doubles = std::vector<double>;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr int64_t kLeastInteger = std::numeric_limits<int64_t>::min();
+constexpr int64_t kMinInteger = std::numeric_limits<int64_t>::min();
 
 HostTensor Int64s(const std::vector<int64_t>& values) {
   return Integers(DType::kInt64, {std::ssize(values)}, values);
@@ -149,8 +149,8 @@ TEST(Einsum, SumsOverNothingAreZeros) {
 TEST(Slice, TheLeastStepTakesTheFirstElementOnly) {
   const HostTensor y =
       RunOperator({.op = "Slice",
-                   .inputs = {Floats({5}, {0, 1, 2, 3, 4}), Int64s({4}),
-                              Int64s({kLeastInteger + 1}), Int64s({-1}), Int64s({kLeastInteger})},
+                   .inputs = {Floats({5}, {0, 1, 2, 3, 4}), Int64s({4}), Int64s({kMinInteger + 1}),
+                              Int64s({-1}), Int64s({kMinInteger})},
                    .constants = {1, 2, 3, 4}})[0];
   EXPECT_EQ(Values(y), Doubles{4});
 }

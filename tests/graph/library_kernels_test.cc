@@ -105,7 +105,7 @@ TEST(LibraryKernels, ConstantsAreFolded) {
   }
 }
 
-/// One design space with one candidate, which is the untuned program.
+/// One design space with one candidate, which is the default program.
 TEST(LibraryKernels, LeaveNothingToDecide) {
   GraphBuilder b("net");
   const tensor::Tensor x = b.Input("x", DType::kFloat32, {3, 70});

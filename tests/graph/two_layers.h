@@ -17,7 +17,7 @@ namespace bayloom::graph {
 /// the middle, the last, and the input passed through. The input is x [4, 24].
 Graph TwoLayers();
 
-/// A network with its untuned programs.
+/// A network with its default programs.
 struct Compiled {
   TaskGraph network;
   std::vector<tensor::Program> untuned;

@@ -16,7 +16,7 @@
 #include "bayloom/sketch/design_space.h"
 #include "bayloom/tuning/restore.h"
 #include "bayloom/tuning/session_state.h"
-#include "bayloom/tuning/untuned_program.h"
+#include "bayloom/tuning/zero_trial_program.h"
 #include "tests/page/page_sample.h"
 #include "tests/temporary_folder.h"
 
@@ -138,7 +138,7 @@ TEST_F(PageReaderTest, ATuningHasItsTasksAndProgramsOfBothKinds) {
   Json program = ItemOf(document, "programs", "1@1");
   EXPECT_EQ(program["measured"]["seconds"], 1e-6);
   EXPECT_EQ(program["measured"]["trial"], 1);
-  EXPECT_EQ(program["untuned"]["text"], tensor::Print(tuning::PlainCandidate(space).program));
+  EXPECT_EQ(program["by_default"]["text"], tensor::Print(tuning::DefaultCandidate(space).program));
   EXPECT_EQ(program["best"]["text"],
             tensor::Print(tuning::RestoreBest(store_, space)->candidate.program));
   EXPECT_GT(program["best"]["code_estimate"].get<double>(), 0);
@@ -151,7 +151,7 @@ TEST_F(PageReaderTest, ATuningHasItsTasksAndProgramsOfBothKinds) {
   EXPECT_FALSE(program["why"]["sentences"].empty());
   EXPECT_FALSE(program["why"]["decisions"].empty());
 
-  // The best beside the untuned program, measured again in turns.
+  // The best beside the default program, measured again in turns.
   std::vector<record::Repeat> repeats;
   for (int round = 0; round < 3; ++round) {
     repeats.push_back(record::MakeRepeat(context, 1, round, 2e-6));
@@ -162,10 +162,10 @@ TEST_F(PageReaderTest, ATuningHasItsTasksAndProgramsOfBothKinds) {
   document = Whole();
   program = ItemOf(document, "programs", "1@1");
   EXPECT_EQ(program["measured"]["repeats"], 3);
-  EXPECT_EQ(program["measured"]["beside_untuned"], 2e-6);
-  EXPECT_EQ(program["measured"]["untuned_seconds"], 8e-6);
+  EXPECT_EQ(program["measured"]["beside_default"], 2e-6);
+  EXPECT_EQ(program["measured"]["default_seconds"], 8e-6);
   run = ItemOf(document, "runs", context.run);
-  EXPECT_DOUBLE_EQ(run["gain"]["untuned"], 3 * 8e-6);
+  EXPECT_DOUBLE_EQ(run["gain"]["by_default"], 3 * 8e-6);
   EXPECT_DOUBLE_EQ(run["gain"]["tuned"], 3 * 2e-6);
 }
 

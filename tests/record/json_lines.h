@@ -37,9 +37,9 @@ inline void Fill(Store& store) {
   store.SaveState(context.run, R"({"rng":[1,2]})",
                   std::vector<Metric>{{context.task, 0, "rmse", 0.1}, {0, 0, "drift", NAN}});
   store.SetFinished(context.run, true);
-  Repeat untuned = MakeRepeat(context, 0, 0, 9);
-  untuned.trial_run = 0;
-  store.AddRepeats(std::vector<Repeat>{untuned, MakeRepeat(context, 3, 0, 0.125)});
+  Repeat by_default = MakeRepeat(context, 0, 0, 9);
+  by_default.trial_run = 0;
+  store.AddRepeats(std::vector<Repeat>{by_default, MakeRepeat(context, 3, 0, 0.125)});
 }
 
 /// A search with a value and a failure in the store.

@@ -320,7 +320,7 @@ TEST_F(Repeats, TheLastComparisonCounts) {
     repeat.after = 9;
     repeat.timestamp += 1000;
   }
-  later[2].trial_run = 0;  // the untuned program
+  later[2].trial_run = 0;  // the default program
   store_.AddRepeats(later);
   const std::vector<record::Repeat> last = store_.LastComparison(context_.task, context_.target);
   ASSERT_EQ(last.size(), 3u);

@@ -65,7 +65,7 @@ class DivisionTest : public ::testing::Test {
   TunedNetwork Choose(Divisions divisions = Divisions::kAll) {
     return TunedNetwork::Choose(network_, SmallCaches(),
                                 {.store = store_.get(),
-                                 .untuned = {.population = 24, .generations = 1},
+                                 .zero_trials = {.population = 24, .generations = 1},
                                  .divisions = divisions,
                                  .threads = 2});
   }

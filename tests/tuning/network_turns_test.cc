@@ -15,7 +15,7 @@
 #include "bayloom/graph/tasks.h"
 #include "bayloom/tuning/restore.h"
 #include "bayloom/tuning/tuning_subject.h"
-#include "bayloom/tuning/untuned_program.h"
+#include "bayloom/tuning/zero_trial_program.h"
 #include "tests/graph/separable_blocks.h"
 #include "tests/temporary_folder.h"
 #include "tests/tuning/simulated_evaluator.h"
@@ -85,7 +85,7 @@ class NetworkTurnsTest : public ::testing::Test {
     options.strategy = "random";
     options.run.budget.trials = 80;
     options.first = [](const sketch::SpaceGenerator& space) {
-      return FirstPrograms{.zero_trial = PlainCandidate(space)};
+      return FirstPrograms{.zero_trial = DefaultCandidate(space)};
     };
     session_ = std::make_unique<Session>(target_, SpecsOf(network_), *store_, nullptr, evaluator_,
                                          std::move(options));
@@ -95,7 +95,7 @@ class NetworkTurnsTest : public ::testing::Test {
   TunedNetwork Choose() {
     return TunedNetwork::Choose(
         network_, target_,
-        {.store = store_.get(), .untuned = {.population = 0}, .divisions = Divisions::kNone});
+        {.store = store_.get(), .zero_trials = {.population = 0}, .divisions = Divisions::kNone});
   }
   double Total(const std::vector<const tensor::Program*>& programs) {
     double total = 0;

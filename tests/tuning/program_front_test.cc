@@ -45,7 +45,7 @@ class ProgramFrontTest : public ::testing::Test {
   TunedNetwork Choose(const ProgramPreference& preference = {}) {
     return TunedNetwork::Choose(network_, strategy::SimulatedTarget(),
                                 {.store = store_.get(),
-                                 .untuned = {.population = 0},
+                                 .zero_trials = {.population = 0},
                                  .divisions = Divisions::kNone,
                                  .preference = preference,
                                  .threads = 2});

@@ -105,7 +105,7 @@ TEST_F(ProgramRepeatsTest, TheFastestFinalistIsChosenNotTheLuckiest) {
   EXPECT_GE(lucky, 1) << "luck never decided, so nothing was tested";
 }
 
-TEST_F(ProgramRepeatsTest, MeasuresInTurnsTheUntunedProgramOnce) {
+TEST_F(ProgramRepeatsTest, MeasuresInTurnsTheDefaultProgramOnce) {
   Tuning tuning = Begin();
   tuning.Run();
   EXPECT_EQ(tuning.session().Status().trials, 60);
@@ -192,7 +192,7 @@ TEST_F(ProgramRepeatsTest, TheTasksThatTakeMostOfTheTimeComeFirstWhereTimeIsShor
     return task.weight() * task.best()->outcome.value;
   };
   const TuningTask& first = importance(*tasks[0]) > importance(*tasks[1]) ? *tasks[0] : *tasks[1];
-  // The least is to measure the best and the untuned program once, for half the time of a trial.
+  // The least is to measure the best and the default program once, for half the time of a trial.
   for (const auto& [seconds, compared] : std::map<double, size_t>{{0.2, 0}, {0.3, 1}, {60, 2}}) {
     ProgramRepeats repeats(*store_, tuning.session(), evaluator_, {.candidates = 5}, seconds);
     repeats.Run({});
@@ -214,7 +214,7 @@ TEST_F(ProgramRepeatsTest, TimeForItIsTakenFromTheTimeOfTheTuning) {
   EXPECT_GT(now, 95);
 }
 
-TEST_F(ProgramRepeatsTest, TheGainIsOverTheUntunedPrograms) {
+TEST_F(ProgramRepeatsTest, TheGainIsOverTheDefaultPrograms) {
   Tuning tuning = Begin();
   tuning.Run();
   double untuned = 0, tuned = 0;
@@ -226,7 +226,7 @@ TEST_F(ProgramRepeatsTest, TheGainIsOverTheUntunedPrograms) {
   }
   const TuningGain gain = tuning.Gain();
   EXPECT_EQ(gain.compared_tasks, 2);
-  EXPECT_NEAR(gain.untuned_seconds / untuned, 1, 0.05);
+  EXPECT_NEAR(gain.default_seconds / untuned, 1, 0.05);
   EXPECT_NEAR(gain.compared_seconds / tuned, 1, 0.05);
   EXPECT_NEAR(gain.total_seconds / tuned, 1, 0.05);
   EXPECT_EQ(gain.seconds.size(), 2u);

@@ -9,7 +9,7 @@
 
 #include "bayloom/sketch/default_schedule.h"
 #include "bayloom/tuning/tuned_network.h"
-#include "bayloom/tuning/untuned_program.h"
+#include "bayloom/tuning/zero_trial_program.h"
 #include "tests/temporary_folder.h"
 #include "tests/tuning/simulated_evaluator.h"
 
@@ -46,16 +46,16 @@ class RestoreTest : public ::testing::Test {
     return candidate;
   }
 
-  /// What the session's end measured in turns: its first trial, and the untuned program once.
+  /// What the session's end measured in turns: its first trial, and the default program once.
   void Compare(double first, double untuned) {
-    for (const bool is_untuned : {false, true}) {
+    for (const bool is_default : {false, true}) {
       record::Repeat repeat;
       repeat.run = run_;
       repeat.after = store_.CountTrials(run_);
       repeat.task = task_;
       repeat.target = target_;
-      repeat.trial_run = is_untuned ? 0 : run_;
-      repeat.outcome = trial::Outcome::Feasible(is_untuned ? untuned : first);
+      repeat.trial_run = is_default ? 0 : run_;
+      repeat.outcome = trial::Outcome::Feasible(is_default ? untuned : first);
       store_.AddRepeats({&repeat, 1});
     }
   }
@@ -64,7 +64,7 @@ class RestoreTest : public ::testing::Test {
   ChosenProgram Choose(record::Store* store) {
     base::ThreadPool pool(1);
     return ChooseProgram(space_.workload(), space_.target(),
-                         {.store = store, .untuned = {.population = 0}}, pool);
+                         {.store = store, .zero_trials = {.population = 0}}, pool);
   }
 
   TemporaryFolder folder_;
@@ -99,7 +99,7 @@ TEST_F(RestoreTest, TheFastestProgramIsMadeAnew) {
 }
 
 TEST_F(RestoreTest, ThePlainProgramIsACandidateLikeOthers) {
-  const sketch::Candidate plain = PlainCandidate(space_);
+  const sketch::Candidate plain = DefaultCandidate(space_);
   Record(1, 2e-3);
   Record(plain, 1e-3);
   EXPECT_TRUE(IsPlain(*RestoreCandidate(space_, store_.TrialsOf(task_, target_).back())));
@@ -118,7 +118,7 @@ TEST_F(RestoreTest, ThePlainProgramIsTakenWhereItWasClearlyFaster) {
   const MeasuredCandidate best = *RestoreBest(store_, space_);
   EXPECT_TRUE(IsPlain(best.candidate));
   EXPECT_NEAR(best.outcome.value, 1e-3, 1e-9) << "half of what the trial took";
-  EXPECT_EQ(Choose(&store_).program.StructuralHash(), PlainCandidate(space_).hash);
+  EXPECT_EQ(Choose(&store_).program.StructuralHash(), DefaultCandidate(space_).hash);
 }
 
 TEST_F(RestoreTest, ThePlainProgramHasToBeFasterEachTimeThatItWasTimed) {

@@ -15,7 +15,7 @@
 #include "bayloom/cost/random_model.h"
 #include "bayloom/cost/xgboost_model.h"
 #include "bayloom/model/fit_failure.h"
-#include "bayloom/tuning/untuned_program.h"
+#include "bayloom/tuning/zero_trial_program.h"
 #include "tests/temporary_folder.h"
 #include "tests/tuning/simulated_evaluator.h"
 
@@ -304,7 +304,7 @@ TEST_F(SessionTest, EarlierSessionsAreLearntFromAndNotRepeated) {
 
 TEST_F(SessionTest, TheZeroTrialProgramIsTriedFirstAndNotAgain) {
   options_.first = [](const sketch::SpaceGenerator& space) {
-    return FirstPrograms{.zero_trial = PlainCandidate(space)};
+    return FirstPrograms{.zero_trial = DefaultCandidate(space)};
   };
   options_.run.budget.trials = 20;
   for (const char* strategy : {"bayes", "evolutionary"}) {
@@ -312,7 +312,7 @@ TEST_F(SessionTest, TheZeroTrialProgramIsTriedFirstAndNotAgain) {
     options_.use_earlier_sessions = false;
     Session session(strategy::SimulatedTarget(), OneTask(), store_, nullptr, evaluator_, options_);
     session.Run();
-    const uint64_t plain = PlainCandidate(session.tasks()[0]->space()).hash;
+    const uint64_t plain = DefaultCandidate(session.tasks()[0]->space()).hash;
     std::vector<uint64_t> hashes = HashesOf(session.id());
     ASSERT_EQ(hashes.size(), 20u);
     EXPECT_EQ(hashes[0], plain);
@@ -329,7 +329,7 @@ TEST_F(SessionTest, TheZeroTrialProgramIsTriedFirstAndNotAgain) {
 
 TEST_F(SessionTest, EveryTaskBeginsBeforeAnyGoesOnAndCountsByItsEstimateUntilThen) {
   options_.first = [](const sketch::SpaceGenerator& space) {
-    return FirstPrograms{.zero_trial = PlainCandidate(space)};
+    return FirstPrograms{.zero_trial = DefaultCandidate(space)};
   };
   options_.run.budget.trials = 20;
   Session session(strategy::SimulatedTarget(), TwoTasks(), store_, nullptr, evaluator_, options_);

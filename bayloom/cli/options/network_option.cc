@@ -33,9 +33,9 @@ struct Effort {
 constexpr Effort kEfforts[] = {
     {"none", 0, 0}, {"low", 128, 2}, {"normal", 512, 4}, {"high", 2048, 8}};
 
-tuning::UntunedOptions OptionsFor(const std::string& effort) {
+tuning::ZeroTrialOptions OptionsFor(const std::string& effort) {
   const Effort* const found = std::ranges::find(kEfforts, effort, &Effort::name);
-  tuning::UntunedOptions options;
+  tuning::ZeroTrialOptions options;
   options.population = found->population;
   options.generations = found->generations;
   return options;
@@ -150,11 +150,11 @@ std::vector<ShapedNetwork> NetworkOption::LoadShapes(const std::vector<ModelShap
       labels, [&](size_t shape) { return model.Load(shapes[shape]); }, targets, runs_here);
 }
 
-tuning::TunedNetwork NetworkOption::Untuned(const tuning::TunedNetwork& network) const {
+tuning::TunedNetwork NetworkOption::ZeroTrial(const tuning::TunedNetwork& network) const {
   ChoiceProgress progress;
   return tuning::TunedNetwork::Choose(
       network.network, network.target,
-      {.untuned = OptionsFor(effort),
+      {.zero_trials = OptionsFor(effort),
        .derivations = *sketch::DerivationChoice::Parse(derivations.value_or("all")),
        .observer = [&](int done, int all) { progress.Show(done, all); }});
 }
@@ -169,7 +169,7 @@ tuning::TunedNetwork NetworkOption::Choose(const graph::TaskGraph& network,
       network, user_store.WithMachine(AsRecorded(wanted, records)),
       {.store = records,
        .user_store = &user_store,
-       .untuned = OptionsFor(effort),
+       .zero_trials = OptionsFor(effort),
        .derivations = *sketch::DerivationChoice::Parse(derivations.value_or("all")),
        .check = check.get(),
        .divisions = *tuning::ParseDivisions(divisions.value_or("all")),

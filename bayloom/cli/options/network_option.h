@@ -53,7 +53,7 @@ struct NetworkOption {
   graph::Branches Branches() const;
 
   /// The same network as if nothing were recorded.
-  tuning::TunedNetwork Untuned(const tuning::TunedNetwork& network) const;
+  tuning::TunedNetwork ZeroTrial(const tuning::TunedNetwork& network) const;
 
  private:
   /// The networks that `load` returns for the labels. `runs_here`: the programs that are chosen are

@@ -57,12 +57,12 @@ uint32_t TFloat32Bits(uint32_t bits) {
 }
 
 uint16_t Float16Bits(uint32_t bits) {
-  constexpr uint32_t kInfinity = 0x7f800000U, kTooLarge = 0x47800000U, kLeastNormal = 0x38800000U;
+  constexpr uint32_t kInfinity = 0x7f800000U, kTooLarge = 0x47800000U, kMinNormal = 0x38800000U;
   const uint32_t sign = (bits >> 16) & 0x8000U;
   const uint32_t magnitude = bits & 0x7fffffffU;
   if (magnitude > kInfinity) return static_cast<uint16_t>(sign | 0x7e00U);
   if (magnitude >= kTooLarge) return static_cast<uint16_t>(sign | 0x7c00U);
-  if (magnitude < kLeastNormal) {
+  if (magnitude < kMinNormal) {
     // The sum's last place is 2^-24, that of float16's subnormal numbers: the addition rounds.
     const float sum = std::bit_cast<float>(magnitude) + 0.5F;
     return static_cast<uint16_t>(sign | (std::bit_cast<uint32_t>(sum) - 0x3f000000U));

@@ -21,7 +21,7 @@ using tensor::IterVar;
 /// Scores below this leave no weight beside one that is not.
 constexpr double kLowestScore = -1e30;
 /// Factors of scores, so that what is below kLowestScore stays out of reach of others.
-constexpr double kLeastFactor = 1e-3, kMostFactor = 1e3;
+constexpr double kMinFactor = 1e-3, kMaxFactor = 1e3;
 
 /// What an expression of rows and keys is at the places that a mask hides.
 struct Hidden {
@@ -101,8 +101,7 @@ class MaskFinder {
     return e->op == ExprOp::kFloat && e->float_value == 0;
   }
   static bool IsFactor(const Expr& e) {
-    return e->op == ExprOp::kFloat && e->float_value >= kLeastFactor &&
-           e->float_value <= kMostFactor;
+    return e->op == ExprOp::kFloat && e->float_value >= kMinFactor && e->float_value <= kMaxFactor;
   }
 
   Hidden HiddenOf(const Expr& e) const {

@@ -15,7 +15,7 @@ namespace {
 /// Nothing in a machine cares for larger powers than 2^12.
 constexpr int kMaxHalvings = 12;
 /// Below this, halvings say no more than which numbers are even, and 1 would look like 3.
-constexpr double kLeastMagnitude = 4;
+constexpr double kMinMagnitude = 4;
 /// So many ranks of an integer range show what there is to see.
 constexpr int64_t kRanks = 4096;
 /// So many configurations show between what ends a quantity lies.
@@ -47,7 +47,7 @@ int MostHalvings(const space::Parameter& parameter) {
     largest = std::max(largest, std::abs(number));
     only_powers = only_powers && number > 0 && std::has_single_bit(static_cast<uint64_t>(number));
   }
-  return only_powers || least == most || largest < kLeastMagnitude ? 0 : most;
+  return only_powers || least == most || largest < kMinMagnitude ? 0 : most;
 }
 
 }  // namespace

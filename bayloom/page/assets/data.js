@@ -125,8 +125,8 @@ function gainOf(database, run) {
         interval: turns.rounds > 0 ? `${formatRatio(turns.low)} to ${formatRatio(turns.high)} in turns` : 'these are kept'};
     }
     const gain = run.gain;
-    if (!gain || !isNumber(gain.untuned) || !(gain.tuned > 0)) return null;
-    return {ratio: gain.untuned / gain.tuned, reference: gain.untuned, of: 'the default programs'};
+    if (!gain || !isNumber(gain.by_default) || !(gain.tuned > 0)) return null;
+    return {ratio: gain.by_default / gain.tuned, reference: gain.by_default, of: 'the default programs'};
   }
   if (!run.best || !run.first || run.kind === 'map') return null;
   const search = database.searches.get(run.id);

@@ -68,7 +68,7 @@ class ConvergenceChart {
     const rules = [];
     if (only !== null) {
       const program = this.database.programOf(only, run.target);
-      if (program && program.measured && isNumber(program.measured.untuned_seconds)) rules.push({y: program.measured.untuned_seconds, label: 'default program'});
+      if (program && program.measured && isNumber(program.measured.default_seconds)) rules.push({y: program.measured.default_seconds, label: 'default program'});
       if (program && isNumber(program.roofline)) rules.push({y: program.roofline, label: 'roofline'});
     } else if (is_time) {
       const gain = gainOf(this.database, run);

@@ -75,7 +75,7 @@ class TaskSection {
       const program = this.database.programOf(t.task, run.target), task = this.database.tasks.get(t.task);
       const measured = program && program.measured;
       const time = isNumber(t.best) ? t.best : t.estimate;
-      return {...t, time, whole: t.weight * time, gain: measured && isNumber(measured.untuned_seconds) ? measured.untuned_seconds / measured.beside_untuned : null,
+      return {...t, time, whole: t.weight * time, gain: measured && isNumber(measured.default_seconds) ? measured.default_seconds / measured.beside_default : null,
         rate: task && t.best ? task.flops / t.best : null, roofline: program && program.roofline && t.best ? Math.min(1, program.roofline / t.best) : null};
     }).sort((a, b) => (b.whole || 0) - (a.whole || 0));
     const sum = rows.reduce((s, r) => s + (r.whole || 0), 0), most = rows.reduce((m, r) => Math.max(m, r.whole || 0), 0);
@@ -122,7 +122,7 @@ const FEATURES = [
   ['flops_per_byte', 'arithmetic intensity, FLOP a byte', formatValue],
 ];
 
-/** The best program of a task beside the untuned one, and why it is fast. */
+/** The best program of a task beside the default one, and why it is fast. */
 class ProgramSection {
   constructor(database, run, task) {
     this.database = database;
@@ -138,7 +138,7 @@ class ProgramSection {
     if (program === this.shown) return;
     this.shown = program;
     if (!program) { fill(this.node); return; }
-    const task = this.database.tasks.get(this.task), m = program.measured || {}, best = program.best, untuned = program.untuned;
+    const task = this.database.tasks.get(this.task), m = program.measured || {}, best = program.best, by_default = program.by_default;
     const fact = (name, value) => [el('dt', null, name), el('dd', null, value)];
     const side = (title, p, facts) => el('div', null, el('h4', null, title), el('dl', null, facts), loopNest(p.text));
     fill(this.node, el('h3', null, `Programs of task ${this.task}: ${this.database.taskName(this.task)}`),
@@ -148,20 +148,20 @@ class ProgramSection {
           fact('measured', `${formatSeconds(best.seconds)}${m.repeats ? `, median of ${m.repeats} repeats` : ''}, spread ${formatPercent(m.spread)}`),
           fact('rate', `${formatRate(m.rate)}${isNumber(program.roofline) ? `, ${formatPercent(Math.min(1, program.roofline / best.seconds), 0)} of the roofline (${formatSeconds(program.roofline)})` : ''}`),
         ]) : null,
-        side('Untuned', untuned, [
-          fact('measured', isNumber(m.untuned_seconds) ? `${formatSeconds(m.untuned_seconds)} (${formatRatio(m.untuned_seconds / m.beside_untuned)} as long)` : 'not measured'),
-          fact('rate', isNumber(m.untuned_seconds) && task ? formatRate(task.flops / m.untuned_seconds) : '\u2013'),
+        side('Default program', by_default, [
+          fact('measured', isNumber(m.default_seconds) ? `${formatSeconds(m.default_seconds)} (${formatRatio(m.default_seconds / m.beside_default)} as long)` : 'not measured'),
+          fact('rate', isNumber(m.default_seconds) && task ? formatRate(task.flops / m.default_seconds) : '\u2013'),
         ])),
       best ? this.why(program) : null,
       task ? el('details', null, el('summary', null, 'What is computed, and the schedule step by step'), el('div', {class: 'columns'}, loopNest(task.workload), best ? loopNest(best.trace) : null)) : null);
   }
-  why({best, untuned, why, measured}) {
-    const rows = FEATURES.map(([key, name, format]) => ({name, format, best: best.features[key], untuned: untuned.features[key]}));
-    rows.push({name: 'time that the estimate expects', format: formatSeconds, best: best.code_estimate, untuned: untuned.code_estimate});
-    rows.push({name: 'time measured', format: formatSeconds, best: best.seconds, untuned: measured ? measured.untuned_seconds : null});
+  why({best, by_default, why, measured}) {
+    const rows = FEATURES.map(([key, name, format]) => ({name, format, best: best.features[key], by_default: by_default.features[key]}));
+    rows.push({name: 'time that the estimate expects', format: formatSeconds, best: best.code_estimate, by_default: by_default.code_estimate});
+    rows.push({name: 'time measured', format: formatSeconds, best: best.seconds, by_default: measured ? measured.default_seconds : null});
     const compared = table([
       {name: 'feature', cell: r => r.name}, {name: 'best', number: true, cell: r => r.format(r.best)},
-      {name: 'untuned', number: true, cell: r => r.format(r.untuned)}, {name: 'ratio', number: true, cell: r => r.untuned && r.best ? formatRatio(r.best / r.untuned) : '\u2013'}], rows);
+      {name: 'default program', number: true, cell: r => r.format(r.by_default)}, {name: 'ratio', number: true, cell: r => r.by_default && r.best ? formatRatio(r.best / r.by_default) : '\u2013'}], rows);
     const decisions = (why && why.decisions) || [], is_learnt = decisions.some(d => isNumber(d.share_with_interactions));
     const known = decisions.filter(d => is_learnt ? isNumber(d.share_with_interactions) : d.estimated.draws);
     const weight = d => is_learnt ? Math.max(0, d.share_with_interactions) : Math.log2(Math.max(1, d.estimated.median));

@@ -135,7 +135,7 @@ class GpuPlanner {
     kernel.grid = kernel.root.id;
     const int64_t extent = program_.ExtentOf(kernel.grid);
     const int64_t wanted = program_.loops[kernel.grid].threads;
-    kernel.threads = static_cast<int>(std::min(wanted > 0 ? wanted : target::kUsualBlockThreads,
+    kernel.threads = static_cast<int>(std::min(wanted > 0 ? wanted : target::kDefaultBlockThreads,
                                                RoundUp(extent, target::kWarpThreads)));
     kernel.blocks = CeilDivide(extent, kernel.threads);
     plan_.kernels.push_back(std::move(kernel));
@@ -168,7 +168,7 @@ class GpuPlanner {
       if (around != nullptr) return 1;
       const int64_t wanted = program_.loops[node.id].threads;
       return wanted > 0 ? wanted
-                        : std::min(target::kUsualBlockThreads,
+                        : std::min(target::kDefaultBlockThreads,
                                    RoundUp(program_.ExtentOf(node.id), target::kWarpThreads));
     }
     int64_t threads = 1;
@@ -408,7 +408,7 @@ int ReducingThreads(const tensor::Program& program, LoopId loop) {
   const int64_t wanted = program.loops[loop].threads;
   if (wanted > 0) return static_cast<int>(wanted);
   const auto extent =
-      static_cast<uint64_t>(std::min(program.ExtentOf(loop), target::kUsualBlockThreads));
+      static_cast<uint64_t>(std::min(program.ExtentOf(loop), target::kDefaultBlockThreads));
   return static_cast<int>(std::bit_floor(extent));
 }
 

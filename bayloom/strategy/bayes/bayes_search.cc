@@ -27,9 +27,9 @@ constexpr double kTrustedCorrelation = 0.3;
 constexpr size_t kTrustTestedFrom = 8;
 /// Programs that are remembered and learnt from, the fastest ones: a program with its decisions
 /// takes about a hundred kilobytes.
-constexpr size_t kMostMeasured = 2048;
+constexpr size_t kMaxMeasured = 2048;
 /// Programs that failed that are learnt from: any of them.
-constexpr size_t kMostFailed = 256;
+constexpr size_t kMaxFailed = 256;
 /// Estimates below that of the fastest program are hardly trusted.
 constexpr double kFasterByEstimate = 0.1;
 
@@ -107,8 +107,8 @@ class BayesSearch final : public SearchStrategy {
                             [](const FrontMember& m) -> const pareto::Point& { return m.values; });
       }
     }
-    KeepBest(measured_, kMostMeasured);
-    KeepBest(failed_, kMostFailed);
+    KeepBest(measured_, kMaxMeasured);
+    KeepBest(failed_, kMaxFailed);
   }
 
   void Exclude(uint64_t hash) override { known_.insert(hash); }

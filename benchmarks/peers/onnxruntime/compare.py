@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The Bayloom authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Tunes models and times them in turns with onnxruntime and with their untuned programs.
+"""Tunes models and times them in turns with onnxruntime and with their default programs.
 
     build/venv/bin/python benchmarks/peers/onnxruntime/compare.py --threads 2 --seeds 1 2 3 \\
         --trials 1000 --records build/networks resnet18.onnx mobilenet_v2.onnx
@@ -170,7 +170,7 @@ def result_row(row):
             "bayloom_ms": round(row["seconds"] * 1e3, 4),
             "onnxruntime_ms": round(row["onnxruntime_seconds"] * 1e3, 4),
             "ratio": round(row["ratio"], 4), "ratio_low": round(row["ratios"][0], 4),
-            "ratio_high": round(row["ratios"][-1], 4), "untuned_ratio": round(row["gain"], 4), **openvino,
+            "ratio_high": round(row["ratios"][-1], 4), "default_ratio": round(row["gain"], 4), **openvino,
             **precision, **others}
 
 

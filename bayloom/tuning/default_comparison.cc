@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/tuning/untuned_comparison.h"
+#include "bayloom/tuning/default_comparison.h"
 
 #include <algorithm>
 #include <utility>
@@ -12,40 +12,40 @@
 namespace bayloom::tuning {
 namespace {
 
-/// What one measurement of the untuned program may be too low by.
-constexpr double kUntunedNoise = 0.05;
+/// What one measurement of the default program may be too low by.
+constexpr double kDefaultNoise = 0.05;
 
 }  // namespace
 
-std::optional<trial::Outcome> UntunedComparison::FasterUntuned() const {
-  if (!chosen || untuned_slowest * (1 + kUntunedNoise) >= *chosen) return std::nullopt;
-  trial::Outcome faster = untuned;
+std::optional<trial::Outcome> DefaultComparison::FasterDefault() const {
+  if (!chosen || default_slowest * (1 + kDefaultNoise) >= *chosen) return std::nullopt;
+  trial::Outcome faster = by_default;
   faster.value *= recorded / *chosen;
   return faster;
 }
 
-double UntunedComparison::BestSeconds() const {
-  return FasterUntuned() ? untuned.value : chosen.value_or(recorded);
+double DefaultComparison::BestSeconds() const {
+  return FasterDefault() ? by_default.value : chosen.value_or(recorded);
 }
 
-std::optional<UntunedComparison> CompareWithUntuned(record::Store& store,
+std::optional<DefaultComparison> CompareWithDefault(record::Store& store,
                                                     const record::StoredTrial& chosen) {
-  std::optional<trial::Outcome> untuned;
-  std::vector<double> values, untuned_values;
+  std::optional<trial::Outcome> by_default;
+  std::vector<double> values, default_values;
   for (const record::Repeat& repeat : store.LastComparison(chosen.task, chosen.target)) {
     if (!repeat.outcome.ok()) continue;
     if (repeat.trial_run == 0) {
-      untuned = repeat.outcome;
-      untuned_values.push_back(repeat.outcome.value);
+      by_default = repeat.outcome;
+      default_values.push_back(repeat.outcome.value);
     }
     if (repeat.trial_run == chosen.run && repeat.trial == chosen.ordinal) {
       values.push_back(repeat.outcome.value);
     }
   }
-  if (!untuned) return std::nullopt;
-  untuned->value = measure::Quantile(untuned_values, 0.5);
-  UntunedComparison comparison = {.untuned = *std::move(untuned),
-                                  .untuned_slowest = std::ranges::max(untuned_values),
+  if (!by_default) return std::nullopt;
+  by_default->value = measure::Quantile(default_values, 0.5);
+  DefaultComparison comparison = {.by_default = *std::move(by_default),
+                                  .default_slowest = std::ranges::max(default_values),
                                   .chosen = {},
                                   .repeats = static_cast<int>(values.size()),
                                   .recorded = chosen.outcome.value};

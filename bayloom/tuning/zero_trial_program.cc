@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/tuning/untuned_program.h"
+#include "bayloom/tuning/zero_trial_program.h"
 
 #include <algorithm>
 #include <memory>
@@ -30,7 +30,7 @@ strategy::Scorer EstimatedRates(const target::Target& target, base::ThreadPool& 
 }
 
 strategy::StrategyOptions BreedingOptions(const sketch::SpaceGenerator& space,
-                                          const UntunedOptions& options, base::ThreadPool& pool) {
+                                          const ZeroTrialOptions& options, base::ThreadPool& pool) {
   strategy::StrategyOptions breeding;
   breeding.space = &space;
   breeding.pool = &pool;
@@ -49,8 +49,8 @@ bool IsOnlyOne(const sketch::SpaceGenerator& space, const sketch::Candidate& pla
 
 }  // namespace
 
-UntunedOptions UntunedOptions::SharedBy(int tasks) const {
-  UntunedOptions shared = *this;
+ZeroTrialOptions ZeroTrialOptions::SharedBy(int tasks) const {
+  ZeroTrialOptions shared = *this;
   if (tasks > kManyTasks) {
     shared.population =
         std::min(population, std::max(kMinPopulation, population * kManyTasks / tasks));
@@ -58,7 +58,7 @@ UntunedOptions UntunedOptions::SharedBy(int tasks) const {
   return shared;
 }
 
-sketch::Candidate PlainCandidate(const sketch::SpaceGenerator& space) {
+sketch::Candidate DefaultCandidate(const sketch::SpaceGenerator& space) {
   sketch::Candidate plain;
   plain.program = sketch::DefaultSchedule(space.workload(), space.target());
   plain.hash = plain.program.StructuralHash();
@@ -69,8 +69,8 @@ bool IsPlain(const sketch::Candidate& candidate) { return candidate.trace.instru
 
 sketch::Candidate FastestByEstimate(const sketch::SpaceGenerator& space,
                                     std::span<const sketch::Candidate> lent,
-                                    const UntunedOptions& options, base::ThreadPool& pool) {
-  sketch::Candidate plain = PlainCandidate(space);
+                                    const ZeroTrialOptions& options, base::ThreadPool& pool) {
+  sketch::Candidate plain = DefaultCandidate(space);
   if (options.population <= 0 || IsOnlyOne(space, plain)) return plain;
   const strategy::Evolution evolution(BreedingOptions(space, options, pool));
   base::RandomStream random(

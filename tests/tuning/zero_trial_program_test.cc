@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/tuning/untuned_program.h"
+#include "bayloom/tuning/zero_trial_program.h"
 
 #include <gtest/gtest.h>
 
@@ -14,9 +14,9 @@
 namespace bayloom::tuning {
 namespace {
 
-constexpr UntunedOptions kQuick = {.population = 48, .generations = 2, .seed = 3};
+constexpr ZeroTrialOptions kQuick = {.population = 48, .generations = 2, .seed = 3};
 
-TEST(UntunedProgramTest, ComputesWhatTheWorkloadSays) {
+TEST(ZeroTrialProgramTest, ComputesWhatTheWorkloadSays) {
   base::ThreadPool pool;
   for (const auto& [name, workload] : bayloom::testing::Catalogue()) {
     const sketch::SpaceGenerator space(workload, TwoCores());
@@ -30,18 +30,18 @@ TEST(UntunedProgramTest, ComputesWhatTheWorkloadSays) {
   }
 }
 
-TEST(UntunedProgramTest, IsNoSlowerThanThePlainOneByEstimate) {
+TEST(ZeroTrialProgramTest, IsNoSlowerThanThePlainOneByEstimate) {
   base::ThreadPool pool;
   for (const auto& [name, workload] : bayloom::testing::Catalogue()) {
     const sketch::SpaceGenerator space(workload, TwoCores());
     EXPECT_LE(
         feature::EstimateCodeTime(FastestByEstimate(space, {}, kQuick, pool).program, TwoCores()),
-        feature::EstimateCodeTime(PlainCandidate(space).program, TwoCores()))
+        feature::EstimateCodeTime(DefaultCandidate(space).program, TwoCores()))
         << name;
   }
 }
 
-TEST(UntunedProgramTest, IsTheSameForASeedAndAnyNumberOfThreads) {
+TEST(ZeroTrialProgramTest, IsTheSameForASeedAndAnyNumberOfThreads) {
   const sketch::SpaceGenerator space(bayloom::testing::Catalogue().front().workload, TwoCores());
   base::ThreadPool one(1), three(3);
   const uint64_t hash = FastestByEstimate(space, {}, kQuick, one).hash;
@@ -49,13 +49,14 @@ TEST(UntunedProgramTest, IsTheSameForASeedAndAnyNumberOfThreads) {
   EXPECT_EQ(FastestByEstimate(space, {}, kQuick, three).hash, hash);
 }
 
-TEST(UntunedProgramTest, WithoutASearchThePlainProgramRemains) {
+TEST(ZeroTrialProgramTest, WithoutASearchThePlainProgramRemains) {
   base::ThreadPool pool(1);
   const sketch::SpaceGenerator space(bayloom::testing::Catalogue().front().workload, TwoCores());
-  EXPECT_EQ(FastestByEstimate(space, {}, {.population = 0}, pool).hash, PlainCandidate(space).hash);
+  EXPECT_EQ(FastestByEstimate(space, {}, {.population = 0}, pool).hash,
+            DefaultCandidate(space).hash);
 }
 
-TEST(UntunedProgramTest, LentProgramsAreConsidered) {
+TEST(ZeroTrialProgramTest, LentProgramsAreConsidered) {
   base::ThreadPool pool(1);
   const sketch::SpaceGenerator space(tensor::MatmulWorkload(96, 96, 96), TwoCores());
   const sketch::Candidate good =

@@ -12,7 +12,7 @@
 namespace bayloom::tuning {
 
 /// How a program is chosen for a workload of which nothing was measured.
-struct UntunedOptions {
+struct ZeroTrialOptions {
   /// Programs of a generation, and generations bred from the random first one; 0 programs for the
   /// plain program. 2,500 programs take a fifth of a second of one core.
   int population = 512;
@@ -20,13 +20,13 @@ struct UntunedOptions {
   uint64_t seed = 0;
 
   /// The same for each task of a network of so many: of many tasks, each has fewer programs.
-  UntunedOptions SharedBy(int tasks) const;
+  ZeroTrialOptions SharedBy(int tasks) const;
   /// The default for a network of so many tasks.
-  static UntunedOptions For(int tasks) { return UntunedOptions().SharedBy(tasks); }
+  static ZeroTrialOptions For(int tasks) { return ZeroTrialOptions().SharedBy(tasks); }
 };
 
 /// The workload's plain program (DefaultSchedule); its trace is empty.
-sketch::Candidate PlainCandidate(const sketch::SpaceGenerator& space);
+sketch::Candidate DefaultCandidate(const sketch::SpaceGenerator& space);
 /// Whether a candidate is that, and of no design space.
 bool IsPlain(const sketch::Candidate& candidate);
 
@@ -37,6 +37,6 @@ bool IsPlain(const sketch::Candidate& candidate);
 /// The same for the same seed and any number of threads.
 sketch::Candidate FastestByEstimate(const sketch::SpaceGenerator& space,
                                     std::span<const sketch::Candidate> lent,
-                                    const UntunedOptions& options, base::ThreadPool& pool);
+                                    const ZeroTrialOptions& options, base::ThreadPool& pool);
 
 }  // namespace bayloom::tuning
