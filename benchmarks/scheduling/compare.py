@@ -7,7 +7,7 @@
     python3 benchmarks/scheduling/compare.py --trials 1000 --seeds 3 resnet18.onnx bert_tiny.onnx
 
 Every tuning has a database of its own in the folder of --out, so that a run that was stopped goes
-on where it was; `bayloom report` draws them. Machines drift by more from one tuning to the next
+on where it was; `bayloom report --html` draws it. Machines drift by more from one tuning to the next
 than schedulers differ: when all are done, the best programs that each had found on its way are
 timed again, in turns (bayloom-remeasure), and latencies are sums of those times; a task that has
 had no trial yet counts with the first program that it came to have. The mean over the trials is that
@@ -157,9 +157,7 @@ def main():
                   f"{100 * middle(runs, 'scheduler_share'):>7.2f} %", flush=True)
             results.append({"network": model.stem, "scheduler": name, "runs": runs})
     (options.out / "schedulers.json").write_text(json.dumps(results, indent=1) + "\n")
-    output_of([options.bayloom, "report", *sorted(options.out.glob("*.db")),
-               "--out", options.out / "charts"])
-    print(f"0.00x: sequential's latency was not reached. Charts in {options.out / 'charts'}.")
+    print("0.00x: sequential's latency was not reached.")
 
 
 if __name__ == "__main__":
