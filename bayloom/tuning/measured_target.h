@@ -12,16 +12,18 @@
 
 namespace bayloom::tuning {
 
+/// Told where a machine has to be measured; both are set.
+struct MeasuringNotices {
+  std::function<void()> measuring;                    ///< before it takes seconds
+  std::function<void(const std::string&)> disturbed;  ///< by other processes: how, in one line
+};
+
 /// The target as the store has it, with the machine that was measured when it was added, if any:
 /// what is resumed or used later is so estimated and compiled as it was. A target that is new to
 /// the store is added with the machine that the user's store knows, if there is one: measured in
 /// quiet, it is worth more than what could be measured now, and programs without trials are the
-/// same in all commands. Otherwise it is measured, `measuring` told before that and `disturbed`, in
-/// one line, if other processes disturbed it. Throws InputError if it is not this machine.
-struct MeasuringNotices {
-  std::function<void()> measuring;
-  std::function<void(const std::string&)> disturbed;
-};
+/// same in all commands. Otherwise it is measured, which the notices tell. Throws InputError if it
+/// is not this machine.
 target::Target MeasuredTarget(record::Store& store, UserStore& user_store, target::Target target,
                               const MeasuringNotices& notices);
 
