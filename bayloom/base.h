@@ -22,6 +22,7 @@
 #include "bayloom/base/out_of_memory.h"
 #include "bayloom/base/path_error.h"
 #include "bayloom/base/prime_factors.h"
+#include "bayloom/base/quantile.h"
 #include "bayloom/base/random.h"
 #include "bayloom/base/read_line.h"
 #include "bayloom/base/registry.h"

@@ -6,6 +6,8 @@
 /// Module run: the scheduled run: the only loop with a scheduler, a budget, evaluators and a store.
 
 #include "bayloom/run/phase_times.h"
+#include "bayloom/run/repeat_options.h"
+#include "bayloom/run/repeat_task.h"
 #include "bayloom/run/run_state.h"
 #include "bayloom/run/scheduled_run.h"
 #include "bayloom/trial.h"

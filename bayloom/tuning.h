@@ -13,11 +13,11 @@
 ///     const TunedNetwork tuned = TunedNetwork::Choose(network, target, {.store = &store});
 
 #include "bayloom/codegen.h"
-#include "bayloom/external.h"
 #include "bayloom/graph.h"
 #include "bayloom/mapspace.h"
 #include "bayloom/measure.h"
 #include "bayloom/record.h"
+#include "bayloom/search.h"
 #include "bayloom/space.h"
 #include "bayloom/target.h"
 #include "bayloom/tensor.h"
@@ -30,8 +30,6 @@
 #include "bayloom/tuning/design_space.h"
 #include "bayloom/tuning/design_trials.h"
 #include "bayloom/tuning/division.h"
-#include "bayloom/tuning/durable_study.h"
-#include "bayloom/tuning/earlier_searches.h"
 #include "bayloom/tuning/earlier_trials.h"
 #include "bayloom/tuning/first_programs.h"
 #include "bayloom/tuning/fused_layers.h"
@@ -47,9 +45,7 @@
 #include "bayloom/tuning/network_turns.h"
 #include "bayloom/tuning/program_evaluator.h"
 #include "bayloom/tuning/program_repeats.h"
-#include "bayloom/tuning/repeat_options.h"
 #include "bayloom/tuning/restore.h"
-#include "bayloom/tuning/scenario_search.h"
 #include "bayloom/tuning/session.h"
 #include "bayloom/tuning/session_log.h"
 #include "bayloom/tuning/session_state.h"
@@ -60,6 +56,8 @@
 
 namespace bayloom {
 
+using search::ScenarioSearch;
+using search::SearchOptions;
 using tuning::DesignOptions;
 using tuning::DesignSearch;
 using tuning::DesignSpace;
@@ -68,8 +66,6 @@ using tuning::MapRun;
 using tuning::MeasureEvaluator;
 using tuning::NetworkSubject;
 using tuning::OperatorSubject;
-using tuning::ScenarioSearch;
-using tuning::SearchOptions;
 using tuning::TunedNetwork;
 using tuning::TuneOptions;
 using tuning::Tuning;

@@ -16,6 +16,7 @@
 
 #include "bayloom/base/clock.h"
 #include "bayloom/base/duration.h"
+#include "bayloom/base/quantile.h"
 #include "bayloom/cli/commands.h"
 #include "bayloom/cli/network_runner.h"
 #include "bayloom/cli/output.h"
@@ -99,8 +100,8 @@ struct InTurns {
   }
 
   tuning::GainInTurns Gain() const {
-    return {.zero_trial_seconds = measure::Quantile(zero_trial, 0.5),
-            .tuned_seconds = measure::Quantile(tuned, 0.5),
+    return {.zero_trial_seconds = base::Median(zero_trial),
+            .tuned_seconds = base::Median(tuned),
             .ratio = measure::RatioInTurns(zero_trial, tuned)};
   }
 };

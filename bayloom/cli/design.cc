@@ -89,7 +89,7 @@ std::vector<report::ComparedDesign> Compare(const DesignArguments& arguments,
 void Print(const DesignArguments& arguments, const tuning::DesignSearch& search,
            const std::vector<report::ComparedDesign>& compared) {
   const auto& best = search.study().best();
-  const std::vector<external::StudyTrial> designs = search.BestDesigns(arguments.designs);
+  const std::vector<search::StudyTrial> designs = search.BestDesigns(arguments.designs);
   fmt::print("\nthe best designs, {} at {}:\n{}", search.scenario().objective,
              base::InOneLine(search.technology().name),
              report::DesignTable(search, designs).Text());
@@ -97,7 +97,7 @@ void Print(const DesignArguments& arguments, const tuning::DesignSearch& search,
     fmt::print("\nother architectures, evaluated alike:\n{}",
                report::ComparisonTable(compared, best->outcome.value).Text());
   }
-  std::vector<external::StudyTrial> front = search.Front();
+  std::vector<search::StudyTrial> front = search.Front();
   const size_t all = front.size();
   if (all > kShownFront) front.erase(front.begin() + kShownFront, front.end());
   const bool is_pareto = arguments.objectives.size() > 1;

@@ -28,7 +28,7 @@
 #include "bayloom/report/search_export.h"
 #include "bayloom/report/search_report.h"
 #include "bayloom/report/table.h"
-#include "bayloom/tuning/durable_study.h"
+#include "bayloom/search/durable_study.h"
 #include "bayloom/tuning/session_state.h"
 
 namespace bayloom::cli {
@@ -45,10 +45,10 @@ struct RecordsOptions {
 
 /// One search, for programs that know nothing of databases.
 std::string SearchText(record::Store& store, const RecordsOptions& options) {
-  const record::RunRecord record = tuning::FindStudy(store, *options.run);
-  const external::Scenario scenario = ScenarioIn(store, record);
-  const std::vector<external::StudyTrial> trials =
-      tuning::ReadStudyTrials(*scenario.space, store, record.id);
+  const record::RunRecord record = search::FindStudy(store, *options.run);
+  const search::Scenario scenario = ScenarioIn(store, record);
+  const std::vector<search::StudyTrial> trials =
+      search::ReadStudyTrials(*scenario.space, store, record.id);
   if (options.format == "csv") return report::TrialsCsv(scenario, trials);
   if (options.format == "optuna") return report::OptunaJournal(scenario, trials, record.started);
   if (options.format == "google-benchmark") {

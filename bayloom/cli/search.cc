@@ -23,8 +23,6 @@
 #include "bayloom/cli/options/run_options.h"
 #include "bayloom/cli/options/search_options.h"
 #include "bayloom/cli/output.h"
-#include "bayloom/external/recorded_space.h"
-#include "bayloom/external/scenario_overrides.h"
 #include "bayloom/fleet/configuration_trials.h"
 #include "bayloom/measure/load_monitor.h"
 #include "bayloom/report/format.h"
@@ -34,20 +32,22 @@
 #include "bayloom/report/run_summary.h"
 #include "bayloom/report/search_report.h"
 #include "bayloom/scheduling/task_scheduler.h"
+#include "bayloom/search/recorded_space.h"
+#include "bayloom/search/scenario_overrides.h"
+#include "bayloom/search/scenario_search.h"
 #include "bayloom/space/configuration_json.h"
-#include "bayloom/tuning/scenario_search.h"
 
 namespace bayloom::cli {
 namespace {
 
 constexpr int64_t kDefaultTrials = 100;
 
-external::Scenario LoadWithOverrides(const SearchArguments& arguments) {
-  external::Scenario scenario = arguments.scenario.Load();
-  if (!arguments.command.empty()) external::OverrideCommand(arguments.command, scenario);
-  if (!arguments.recorded.empty()) external::OverrideRecorded(arguments.recorded, scenario);
+search::Scenario LoadWithOverrides(const SearchArguments& arguments) {
+  search::Scenario scenario = arguments.scenario.Load();
+  if (!arguments.command.empty()) search::OverrideCommand(arguments.command, scenario);
+  if (!arguments.recorded.empty()) search::OverrideRecorded(arguments.recorded, scenario);
   if (arguments.sandbox) scenario.evaluator.sandbox = true;
-  if (scenario.evaluator.kind == external::EvaluatorKind::kNone) {
+  if (scenario.evaluator.kind == search::EvaluatorKind::kNone) {
     throw InputError(
         fmt::format("'{}' does not say how a configuration is evaluated: give it an "
                     "'evaluator', or use --command or --recorded (or 'bayloom serve', "
@@ -59,11 +59,11 @@ external::Scenario LoadWithOverrides(const SearchArguments& arguments) {
   return scenario;
 }
 
-std::vector<tuning::SearchMember> LoadMembers(const SearchArguments& arguments) {
-  std::vector<tuning::SearchMember> members;
+std::vector<search::SearchMember> LoadMembers(const SearchArguments& arguments) {
+  std::vector<search::SearchMember> members;
   SearchArguments each = arguments;
   const auto add = [&] {
-    external::Scenario scenario = LoadWithOverrides(each);
+    search::Scenario scenario = LoadWithOverrides(each);
     std::string database = arguments.scenario.DatabaseFor(scenario);
     members.push_back({std::move(scenario), std::move(database)});
   };
@@ -95,14 +95,14 @@ std::vector<tuning::SearchMember> LoadMembers(const SearchArguments& arguments) 
   return members;
 }
 
-void PrintBeginning(const tuning::ScenarioSearch& search, const SearchArguments& arguments) {
+void PrintBeginning(const search::ScenarioSearch& search, const SearchArguments& arguments) {
   if (search.members().size() > 1) {
     Say("{} {} scenarios together, {} scheduler, slots of {} trials\n",
         arguments.options.resume ? "Resuming" : "Searching", search.members().size(),
         search.run_options().scheduler, search.run_options().trials_per_slot);
     return;
   }
-  const tuning::SearchMember& member = search.members()[0];
+  const search::SearchMember& member = search.members()[0];
   const space::Space& space = *member.scenario.space;
   Say("{} search {}: {} parameter{}, {} configurations, {} optimizer, records in {}\n",
       search.resumed(0) ? "Resuming" : "Beginning", search.record(0).id, space.size(),
@@ -116,11 +116,11 @@ void PrintBeginning(const tuning::ScenarioSearch& search, const SearchArguments&
 }
 
 /// What was found in one scenario; where the best were evaluated again, they decide which it is.
-nlohmann::json SummaryOf(const tuning::ScenarioSearch& search, int member) {
-  const external::Scenario& scenario = search.members()[member].scenario;
+nlohmann::json SummaryOf(const search::ScenarioSearch& search, int member) {
+  const search::Scenario& scenario = search.members()[member].scenario;
   nlohmann::json summary = report::SearchSummary(scenario, search.study(member));
-  const std::vector<tuning::RepeatedConfiguration> repeated = search.RepeatedOf(member);
-  for (const tuning::RepeatedConfiguration& each : repeated) {
+  const std::vector<search::RepeatedConfiguration> repeated = search.RepeatedOf(member);
+  for (const search::RepeatedConfiguration& each : repeated) {
     nlohmann::json values = nlohmann::json::array();
     for (const trial::Outcome& outcome : each.outcomes) values.push_back(outcome.value);
     summary["repeated"].push_back({{"trial", each.trial.ordinal},
@@ -138,8 +138,8 @@ nlohmann::json SummaryOf(const tuning::ScenarioSearch& search, int member) {
   return summary;
 }
 
-void Export(const SearchArguments& arguments, const tuning::ScenarioSearch& search) {
-  const external::Scenario& scenario = search.members()[0].scenario;
+void Export(const SearchArguments& arguments, const search::ScenarioSearch& search) {
+  const search::Scenario& scenario = search.members()[0].scenario;
   if (!arguments.out.empty()) {
     base::WriteFile(arguments.out, report::JsonText(SummaryOf(search, 0)) + "\n");
   }
@@ -148,7 +148,7 @@ void Export(const SearchArguments& arguments, const tuning::ScenarioSearch& sear
   }
 }
 
-report::Table ResultTable(const tuning::ScenarioSearch& search) {
+report::Table ResultTable(const search::ScenarioSearch& search) {
   const run::RunStatus status = search.Status();
   report::Table table(
       {"scenario", "weight", "slots", "trials", "objective", "best", "first / best"});
@@ -168,7 +168,7 @@ report::Table ResultTable(const tuning::ScenarioSearch& search) {
   return table;
 }
 
-nlohmann::json SummaryOfAll(const tuning::ScenarioSearch& search) {
+nlohmann::json SummaryOfAll(const search::ScenarioSearch& search) {
   nlohmann::json shown = {{"scheduler", search.run_options().scheduler},
                           {"scenarios", nlohmann::json::array()},
                           {"slots", nlohmann::json::array()}};
@@ -181,9 +181,9 @@ nlohmann::json SummaryOfAll(const tuning::ScenarioSearch& search) {
 }
 
 /// What evaluating the best again has shown.
-report::Table RepeatTable(const std::vector<tuning::RepeatedConfiguration>& repeated) {
+report::Table RepeatTable(const std::vector<search::RepeatedConfiguration>& repeated) {
   report::Table table({"trial", "first", "median", "spread", "failed"});
-  for (const tuning::RepeatedConfiguration& each : repeated) {
+  for (const search::RepeatedConfiguration& each : repeated) {
     table.AddRow({each.trial.ordinal,
                   {each.trial.outcome.value, report::FormatValue(each.trial.outcome.value)},
                   {each.median, report::FormatValue(each.median)},
@@ -194,7 +194,7 @@ report::Table RepeatTable(const std::vector<tuning::RepeatedConfiguration>& repe
   return table;
 }
 
-void PrintRepeated(const std::vector<tuning::RepeatedConfiguration>& repeated) {
+void PrintRepeated(const std::vector<search::RepeatedConfiguration>& repeated) {
   if (repeated.empty()) return;
   fmt::print("\nthe best {} evaluated again, in turns:\n{}", repeated.size(),
              RepeatTable(repeated).Text());
@@ -233,17 +233,17 @@ std::vector<std::string> ResumedSearch(const SearchArguments& arguments) {
   return line;
 }
 
-bool LooksUpValues(const tuning::SearchMember& member) {
-  return member.scenario.evaluator.kind == external::EvaluatorKind::kRecorded;
+bool LooksUpValues(const search::SearchMember& member) {
+  return member.scenario.evaluator.kind == search::EvaluatorKind::kRecorded;
 }
 
 /// What cannot be had with workers.
 void CheckForWorkers(const SearchArguments& arguments,
-                     const std::vector<tuning::SearchMember>& members) {
+                     const std::vector<search::SearchMember>& members) {
   if (arguments.options.jobs > 1) {
     throw InputError("--jobs: say it to each worker, 'bayloom worker --jobs N'");
   }
-  for (const tuning::SearchMember& member : members) {
+  for (const search::SearchMember& member : members) {
     if (LooksUpValues(member)) {
       throw InputError((arguments.recorded.empty() ? base::InOneLine(member.scenario.name)
                                                    : std::string("--recorded")) +
@@ -258,7 +258,7 @@ void CheckForWorkers(const SearchArguments& arguments,
   }
 }
 
-NextCommands CommandsAfter(const SearchArguments& arguments, const tuning::ScenarioSearch& search,
+NextCommands CommandsAfter(const SearchArguments& arguments, const search::ScenarioSearch& search,
                            trial::StopReason reason) {
   NextCommands next;
   const auto resume = [&](const std::vector<std::string>& more, const std::string& purpose) {
@@ -278,7 +278,7 @@ NextCommands CommandsAfter(const SearchArguments& arguments, const tuning::Scena
            "whether the best was only lucky");
   }
   std::set<std::string> databases;
-  for (const tuning::SearchMember& member : search.members()) databases.insert(member.database);
+  for (const search::SearchMember& member : search.members()) databases.insert(member.database);
   for (const std::string& database : databases) {
     next.Add({"show", database}, "what was found");
     next.Add({"report", database}, "how the search went");
@@ -287,10 +287,10 @@ NextCommands CommandsAfter(const SearchArguments& arguments, const tuning::Scena
 }
 
 /// How much better the best value is than the default configuration, or the first that worked.
-std::string GainText(const tuning::ScenarioSearch& search, double best) {
-  const external::Study& study = search.study(0);
+std::string GainText(const search::ScenarioSearch& search, double best) {
+  const search::Study& study = search.study(0);
   const bool has_default = search.members()[0].scenario.default_configuration.has_value();
-  for (const external::StudyTrial& trial : search.TrialsOf(0)) {
+  for (const search::StudyTrial& trial : search.TrialsOf(0)) {
     if (!study.IsFull(trial.configuration)) continue;
     if (!trial.outcome.ok()) {
       if (has_default) return "";
@@ -305,7 +305,7 @@ std::string GainText(const tuning::ScenarioSearch& search, double best) {
   return "";
 }
 
-std::string EndText(const tuning::ScenarioSearch& search, trial::StopReason reason) {
+std::string EndText(const search::ScenarioSearch& search, trial::StopReason reason) {
   const run::RunStatus status = search.Status();
   return fmt::format("{}: {} trials in {}, {} of them without a value", DescribeEnd(reason),
                      report::FormatCount(status.trials), report::FormatSeconds(status.seconds),
@@ -313,16 +313,16 @@ std::string EndText(const tuning::ScenarioSearch& search, trial::StopReason reas
 }
 
 /// What was found for several objectives.
-void PrintFront(const SearchArguments& arguments, const tuning::ScenarioSearch& search,
+void PrintFront(const SearchArguments& arguments, const search::ScenarioSearch& search,
                 trial::StopReason reason) {
-  const std::vector<external::StudyTrial>& front = search.study(0).front();
+  const std::vector<search::StudyTrial>& front = search.study(0).front();
   fmt::print("{}\n\nPareto front, {} trial{}:\n{}{}", EndText(search, reason), front.size(),
              front.size() == 1 ? "" : "s",
              report::ParetoTable(search.members()[0].scenario, front).Text(),
              CommandsAfter(arguments, search, reason).Text());
 }
 
-void PrintResult(const SearchArguments& arguments, const tuning::ScenarioSearch& search,
+void PrintResult(const SearchArguments& arguments, const search::ScenarioSearch& search,
                  trial::StopReason reason) {
   const bool is_single = search.members().size() == 1;
   if (arguments.json) {
@@ -334,23 +334,23 @@ void PrintResult(const SearchArguments& arguments, const tuning::ScenarioSearch&
   if (!is_single) {
     fmt::print("\n{}", ResultTable(search).Text());
     for (int i = 0; i < std::ssize(search.members()); ++i) {
-      const std::vector<tuning::RepeatedConfiguration> repeated = search.RepeatedOf(i);
+      const std::vector<search::RepeatedConfiguration> repeated = search.RepeatedOf(i);
       if (!repeated.empty()) fmt::print("\n{}", search.members()[i].scenario.name);
       PrintRepeated(repeated);
     }
     fmt::print("{}", CommandsAfter(arguments, search, reason).Text());
     return;
   }
-  const external::Scenario& scenario = search.members()[0].scenario;
+  const search::Scenario& scenario = search.members()[0].scenario;
   const auto& best = search.study(0).best();
   if (!best) return;
   if (!scenario.further_objectives.empty()) {
     PrintFront(arguments, search, reason);
     return;
   }
-  const std::vector<tuning::RepeatedConfiguration> repeated = search.RepeatedOf(0);
+  const std::vector<search::RepeatedConfiguration> repeated = search.RepeatedOf(0);
   const bool is_confirmed = !repeated.empty() && repeated[0].ok;
-  const external::StudyTrial& shown = is_confirmed ? repeated[0].trial : *best;
+  const search::StudyTrial& shown = is_confirmed ? repeated[0].trial : *best;
   fmt::print("{}\n", EndText(search, reason));
   PrintRepeated(repeated);
   const double value = is_confirmed ? repeated[0].median : best->outcome.value;
@@ -362,7 +362,7 @@ void PrintResult(const SearchArguments& arguments, const tuning::ScenarioSearch&
 }
 
 /// Says beside the progress that other programs disturb what its commands may time.
-trial::StopReason RunWithProgress(tuning::ScenarioSearch& search, int jobs,
+trial::StopReason RunWithProgress(search::ScenarioSearch& search, int jobs,
                                   const WorkersOption& workers) {
   report::RunProgress progress(stderr, search.Status(), report::SearchProgress(search));
   const WorkersOption::NotesInto notes(workers, progress);
@@ -375,7 +375,7 @@ trial::StopReason RunWithProgress(tuning::ScenarioSearch& search, int jobs,
     if (load && load->Look()) progress.Note(measure::DescribeBusy(load->last()));
     progress.Trial(status, last);
   };
-  const trial::StopReason reason = search.Run(observer, [&](const tuning::RepeatStatus& status) {
+  const trial::StopReason reason = search.Run(observer, [&](const run::RepeatStatus& status) {
     progress.Activity(fmt::format("evaluating the best again: {} of {}", status.done, status.all));
   });
   progress.End();
@@ -384,17 +384,17 @@ trial::StopReason RunWithProgress(tuning::ScenarioSearch& search, int jobs,
 }
 
 void RunSearchCommand(const SearchArguments& arguments) {
-  std::vector<tuning::SearchMember> members = LoadMembers(arguments);
-  tuning::SearchOptions options = arguments.Options(members);
+  std::vector<search::SearchMember> members = LoadMembers(arguments);
+  search::SearchOptions options = arguments.Options(members);
   std::unique_ptr<worker::WorkerPool> pool;
   if (!arguments.workers.empty()) {
     CheckForWorkers(arguments, members);
     pool = arguments.workers.Connect();
-    options.make_evaluator = [&](const external::Scenario& scenario) {
+    options.make_evaluator = [&](const search::Scenario& scenario) {
       return fleet::MakeRemoteEvaluator(*pool, scenario, arguments.command);
     };
   }
-  tuning::ScenarioSearch search(std::move(members), options);
+  search::ScenarioSearch search(std::move(members), options);
   PrintBeginning(search, arguments);
   const trial::StopReason reason = RunWithProgress(search, options.jobs, arguments.workers);
   if (search.members().size() == 1) Export(arguments, search);
@@ -406,7 +406,7 @@ void RunSearchCommand(const SearchArguments& arguments) {
         "found, although there may be more",
         search.Status().trials));
   }
-  const external::Study& study = search.study(0);
+  const search::Study& study = search.study(0);
   if (search.members().size() == 1 && !study.best() && study.feasible_trials() > 0) {
     throw CheckFailed(fmt::format("none of {} trials has a value at the last fidelity",
                                   report::FormatCount(study.trials())));

@@ -17,12 +17,12 @@
 #include "bayloom/cli/options/at_least_one.h"
 #include "bayloom/cli/options/define_option.h"
 #include "bayloom/cli/options/map_options.h"
-#include "bayloom/external/scenario.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
 #include "bayloom/record/store.h"
 #include "bayloom/report/printable.h"
 #include "bayloom/report/sensitivity_table.h"
-#include "bayloom/tuning/durable_study.h"
+#include "bayloom/search/durable_study.h"
+#include "bayloom/search/scenario.h"
 
 namespace bayloom::cli {
 namespace {
@@ -44,7 +44,7 @@ struct SensitivityOptions {
 
 /// By the trials of the last search of a scenario.
 report::Table RankScenario(const SensitivityOptions& options) {
-  const external::Scenario scenario = external::LoadScenario(options.scenario);
+  const search::Scenario scenario = search::LoadScenario(options.scenario);
   const std::string database = options.database.empty() ? scenario.name + ".db" : options.database;
   record::Store store(database, record::Store::Mode::kReadOnly);
   const std::optional<record::RunRecord> last =
@@ -54,8 +54,8 @@ report::Table RankScenario(const SensitivityOptions& options) {
   }
   std::vector<space::Configuration> configurations;
   std::vector<double> values;
-  for (const external::StudyTrial& trial :
-       tuning::ReadStudyTrials(*scenario.space, store, last->id)) {
+  for (const search::StudyTrial& trial :
+       search::ReadStudyTrials(*scenario.space, store, last->id)) {
     if (!trial.outcome.ok() || !scenario.IsFull(trial.configuration)) continue;
     configurations.push_back(trial.configuration);
     values.push_back(trial.outcome.value);

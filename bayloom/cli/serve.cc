@@ -12,9 +12,9 @@
 #include "bayloom/cli/help.h"
 #include "bayloom/cli/options/scenario_option.h"
 #include "bayloom/cli/options/transfer_option.h"
-#include "bayloom/external/hypermapper_server.h"
-#include "bayloom/external/line_server.h"
-#include "bayloom/tuning/durable_study.h"
+#include "bayloom/search/durable_study.h"
+#include "bayloom/search/hypermapper_server.h"
+#include "bayloom/search/line_server.h"
 
 namespace bayloom::cli {
 namespace {
@@ -26,15 +26,15 @@ struct ServeOptions {
 };
 
 void Serve(const ServeOptions& options) {
-  external::Scenario scenario = options.scenario.Load();
+  search::Scenario scenario = options.scenario.Load();
   const std::string database = options.scenario.DatabaseFor(scenario);
   options.transfer.Apply(database, scenario);
   record::Store store(database);
-  tuning::DurableStudy durable(scenario, store, options.scenario.resume);
+  search::DurableStudy durable(scenario, store, options.scenario.resume);
   if (options.hypermapper) {
-    return external::HyperMapperServer(scenario, durable.study()).Run(std::cin, std::cout);
+    return search::HyperMapperServer(scenario, durable.study()).Run(std::cin, std::cout);
   }
-  external::LineServer server(scenario, durable.study());
+  search::LineServer server(scenario, durable.study());
   while (const std::optional<base::Line> line = base::ReadLine(std::cin)) {
     std::cout << server.Answer(line->text) << std::endl;
   }

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string>
 
-#include "bayloom/external/scenario.h"
 #include "bayloom/record/store.h"
+#include "bayloom/search/scenario.h"
 
 namespace bayloom::cli {
 
@@ -20,7 +20,7 @@ struct ShowRunOptions {
 
 /// The scenario that a run of this database searched. Throws InputError that names the database if
 /// it is none.
-external::Scenario ScenarioIn(const record::Store& store, const record::RunRecord& run);
+search::Scenario ScenarioIn(const record::Store& store, const record::RunRecord& run);
 
 /// One run of a database: its best candidate or its tasks, and its history if asked for.
 void ShowRun(const ShowRunOptions& options);

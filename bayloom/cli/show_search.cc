@@ -16,13 +16,13 @@
 #include "bayloom/report/repeat_table.h"
 #include "bayloom/report/run_summary.h"
 #include "bayloom/report/search_report.h"
-#include "bayloom/tuning/durable_study.h"
+#include "bayloom/search/durable_study.h"
 
 namespace bayloom::cli {
 namespace {
 
-void PrintAsJson(const record::RunRecord& record, const external::Scenario& scenario,
-                 std::span<const external::StudyTrial> trials, const report::RunSummary& summary,
+void PrintAsJson(const record::RunRecord& record, const search::Scenario& scenario,
+                 std::span<const search::StudyTrial> trials, const report::RunSummary& summary,
                  const report::Table& repeats) {
   nlohmann::json shown = {
       {"search", record.id},          {"scenario", record.name},
@@ -38,14 +38,13 @@ void PrintAsJson(const record::RunRecord& record, const external::Scenario& scen
   }
   if (!scenario.further_objectives.empty()) {
     shown["objectives"] = report::ObjectivesJson(scenario);
-    shown["front"] =
-        report::ParetoJson(scenario, external::ParetoSet(trials, scenario.Objectives()));
+    shown["front"] = report::ParetoJson(scenario, search::ParetoSet(trials, scenario.Objectives()));
   }
   fmt::print("{}\n", report::JsonText(shown));
 }
 
-void PrintAsText(const record::RunRecord& record, const external::Scenario& scenario,
-                 std::span<const external::StudyTrial> trials, const report::RunSummary& summary) {
+void PrintAsText(const record::RunRecord& record, const search::Scenario& scenario,
+                 std::span<const search::StudyTrial> trials, const report::RunSummary& summary) {
   fmt::print(
       "Search {} of {}, begun {}, {}\n"
       "{} optimizer, seed {}, {} parameters, {} configurations\n"
@@ -56,13 +55,13 @@ void PrintAsText(const record::RunRecord& record, const external::Scenario& scen
       report::FormatCount(summary.trials), report::FailureText(summary));
   if (summary.improvements.empty()) return;
   if (!scenario.further_objectives.empty()) {
-    const auto set = external::ParetoSet(trials, scenario.Objectives());
+    const auto set = search::ParetoSet(trials, scenario.Objectives());
     fmt::print("\nPareto front, {} trials:\n{}", set.size(),
                report::ParetoTable(scenario, set).Text());
     return;
   }
   const report::RunSummary::Improvement& best = summary.improvements.back();
-  const auto trial = std::ranges::find(trials, best.trial, &external::StudyTrial::ordinal);
+  const auto trial = std::ranges::find(trials, best.trial, &search::StudyTrial::ordinal);
   fmt::print("\n{} = {} (trial {})\n{}", base::InOneLine(scenario.objective),
              report::FormatValue(best.value), best.trial,
              report::ConfigurationText(*scenario.space, trial->configuration));
@@ -70,9 +69,9 @@ void PrintAsText(const record::RunRecord& record, const external::Scenario& scen
 
 }  // namespace
 
-external::Scenario ScenarioIn(const record::Store& store, const record::RunRecord& run) {
+search::Scenario ScenarioIn(const record::Store& store, const record::RunRecord& run) {
   try {
-    return tuning::ScenarioOf(run);
+    return search::ScenarioOf(run);
   } catch (const InputError& error) {
     throw InputError(fmt::format("cannot use {}: the scenario of run {}: {}", store.path(), run.id,
                                  error.what()));
@@ -80,9 +79,9 @@ external::Scenario ScenarioIn(const record::Store& store, const record::RunRecor
 }
 
 void ShowSearch(record::Store& store, const record::RunRecord& run, const ShowRunOptions& options) {
-  const external::Scenario scenario = ScenarioIn(store, run);
-  const std::vector<external::StudyTrial> trials =
-      tuning::ReadStudyTrials(*scenario.space, store, run.id);
+  const search::Scenario scenario = ScenarioIn(store, run);
+  const std::vector<search::StudyTrial> trials =
+      search::ReadStudyTrials(*scenario.space, store, run.id);
   const report::RunSummary summary = report::SummaryOf(scenario, trials);
   const report::Table repeats = report::RepeatTable(store, run);
   if (options.json) return PrintAsJson(run, scenario, trials, summary, repeats);

@@ -334,7 +334,7 @@ void Tune(TuneArguments arguments) {
            },
        .on_slot = [&](const tuning::SessionStatus& status) { progress.Slot(status); },
        .on_repeat =
-           [&](const tuning::RepeatStatus& status) {
+           [&](const run::RepeatStatus& status) {
              progress.Activity(fmt::format("timing the best in turns: {} of {} task{} decided",
                                            status.done, status.all, status.all == 1 ? "" : "s"));
            }});

@@ -8,10 +8,10 @@
 #include <numeric>
 #include <utility>
 
+#include "bayloom/base/quantile.h"
 #include "bayloom/cost/metrics.h"
 #include "bayloom/explain/decision_text.h"
 #include "bayloom/feature/code_estimate.h"
-#include "bayloom/measure/timing.h"
 #include "bayloom/model/random_forest.h"
 #include "bayloom/model/sobol_indices.h"
 
@@ -28,7 +28,7 @@ constexpr int kFolds = 5;
 
 Redraws Summarize(const std::vector<double>& ratios) {
   if (ratios.empty()) return {};
-  return {static_cast<int>(ratios.size()), std::ranges::min(ratios), measure::Quantile(ratios, 0.5),
+  return {static_cast<int>(ratios.size()), std::ranges::min(ratios), base::Median(ratios),
           std::ranges::max(ratios)};
 }
 

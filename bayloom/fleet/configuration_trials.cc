@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "bayloom/base/one_line.h"
-#include "bayloom/external/evaluator.h"
-#include "bayloom/external/scenario_overrides.h"
 #include "bayloom/fleet/answer_seconds.h"
 #include "bayloom/fleet/read_configuration.h"
+#include "bayloom/search/evaluator.h"
+#include "bayloom/search/scenario_overrides.h"
 #include "bayloom/space/configuration_json.h"
 #include "bayloom/worker/remote_evaluator.h"
 
@@ -19,20 +19,20 @@ namespace {
 
 using Json = nlohmann::json;
 
-external::Scenario ScenarioOf(const Json& definition) {
+search::Scenario ScenarioOf(const Json& definition) {
   const auto text = [&](const char* name) {
     const auto place = definition.find(name);
     return place != definition.end() && place->is_string() ? place->get<std::string>()
                                                            : std::string();
   };
   // A name with slashes would lead out of the folder.
-  external::Scenario scenario = external::ParseScenario(text("text"), text("folder") + "/scenario");
+  search::Scenario scenario = search::ParseScenario(text("text"), text("folder") + "/scenario");
   scenario.name = base::InOneLine(text("name"));
   if (const std::string command = text("command"); !command.empty()) {
-    external::OverrideCommand(command, scenario);
+    search::OverrideCommand(command, scenario);
   }
   if (definition.contains("sandbox")) scenario.evaluator.sandbox = true;
-  if (scenario.evaluator.kind == external::EvaluatorKind::kNone) {
+  if (scenario.evaluator.kind == search::EvaluatorKind::kNone) {
     throw InputError("the scenario does not say how a configuration is evaluated");
   }
   return scenario;
@@ -41,7 +41,7 @@ external::Scenario ScenarioOf(const Json& definition) {
 }  // namespace
 
 std::unique_ptr<trial::Evaluator<space::Configuration>> MakeRemoteEvaluator(
-    worker::WorkerPool& pool, const external::Scenario& scenario, const std::string& command) {
+    worker::WorkerPool& pool, const search::Scenario& scenario, const std::string& command) {
   Json definition = {{"kind", kScenarioKind},
                      {"text", scenario.text},
                      {"folder", scenario.evaluator.here},
@@ -56,10 +56,10 @@ std::unique_ptr<trial::Evaluator<space::Configuration>> MakeRemoteEvaluator(
 }
 
 Result<std::unique_ptr<worker::Bench>> MakeScenarioBench(const Json& definition, int jobs) try {
-  const external::Scenario scenario = ScenarioOf(definition);
+  const search::Scenario scenario = ScenarioOf(definition);
   std::unique_ptr<worker::Bench> bench =
       std::make_unique<worker::EvaluatorBench<space::Configuration>>(
-          external::MakeEvaluator(scenario.space, scenario.evaluator, jobs), jobs,
+          search::MakeEvaluator(scenario.space, scenario.evaluator, jobs), jobs,
           [space = scenario.space](const Json& json, bool) {
             return ReadConfiguration(*space, json);
           });

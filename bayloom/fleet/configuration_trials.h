@@ -8,7 +8,7 @@
 #include <string>
 
 #include "bayloom/base/result.h"
-#include "bayloom/external/scenario.h"
+#include "bayloom/search/scenario.h"
 #include "bayloom/trial/evaluator.h"
 #include "bayloom/worker/bench.h"
 #include "bayloom/worker/pool.h"
@@ -22,7 +22,7 @@ inline constexpr const char* kScenarioKind = "scenario";
 /// `{here}` is the folder of the same name there. `command` is what stands for the scenario's
 /// evaluator, if it is not empty. `pool` must outlive the evaluator.
 std::unique_ptr<trial::Evaluator<space::Configuration>> MakeRemoteEvaluator(
-    worker::WorkerPool& pool, const external::Scenario& scenario, const std::string& command);
+    worker::WorkerPool& pool, const search::Scenario& scenario, const std::string& command);
 
 /// The worker's side of it, with so many jobs. Fails for a definition that is none, and for a
 /// scenario that cannot be evaluated.

@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "bayloom/base/clock.h"
+#include "bayloom/base/quantile.h"
 #include "bayloom/codegen/cpu_features.h"
 #include "bayloom/codegen/gpu/gpu_description.h"
 #include "bayloom/codegen/jit.h"
@@ -117,7 +118,7 @@ std::vector<double> TimePieces(int threads, const std::function<void(int, int64_
 /// Of the times of pieces: a thread alone is best timed where nothing disturbs it; of several, the
 /// quickest pieces are those during which another one had lost its processor.
 double TypicalSeconds(int threads, const std::vector<double>& pieces) {
-  return Quantile(pieces, threads == 1 ? 0.1 : 0.5);
+  return base::Quantile(pieces, threads == 1 ? 0.1 : 0.5);
 }
 
 double BestOf(int timings, const std::function<double()>& time) {
@@ -235,7 +236,7 @@ class MachineMeasurement {
     for (size_t i = 0; i < quantities.size(); ++i) {
       std::vector<double> values;
       for (const Round& round : rounds) values.push_back(round.values[i]);
-      *quantities[i].place = Quantile(values, disturbed ? kMinDisturbed : 0.5);
+      *quantities[i].place = base::Quantile(values, disturbed ? kMinDisturbed : 0.5);
     }
     machine_.compile = programs_.compile_seconds();
     MeasuredMachine measured = {PutRight(std::move(machine_))};
@@ -458,7 +459,7 @@ Result<DotPeaks> MeasureDotPeaks(const target::Target& target, const WorkloadDem
     }
     const double lanes = target.vector_bytes / 4.0;
     const double slower = static_cast<double>(method->Operations()) / instruction.operations;
-    peaks[types] = 2 * lanes * instruction.depth * target.cores / Quantile(rounds, 0.5) / slower;
+    peaks[types] = 2 * lanes * instruction.depth * target.cores / base::Median(rounds) / slower;
   }
   return peaks;
 }

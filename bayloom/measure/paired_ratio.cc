@@ -7,7 +7,7 @@
 #include <cmath>
 #include <vector>
 
-#include "bayloom/measure/timing.h"
+#include "bayloom/base/quantile.h"
 
 namespace bayloom::measure {
 namespace {
@@ -40,7 +40,7 @@ PairedRatio RatioInTurns(std::span<const double> first, std::span<const double> 
   const auto rounds = static_cast<int>(ratios.size());
   // The k-th smallest is the interval's end, where k - 1 lie outside.
   const int outside = std::max(0, RatiosOutside(rounds) - 1);
-  return {.ratio = Quantile(ratios, 0.5),
+  return {.ratio = base::Median(ratios),
           .low = ratios[outside],
           .high = ratios[rounds - 1 - outside],
           .rounds = rounds};

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <vector>
 
+#include "bayloom/base/quantile.h"
+
 namespace bayloom::measure {
 namespace {
 
@@ -24,19 +26,10 @@ constexpr int kMaxGrowths = 4;
 
 }  // namespace
 
-double Quantile(std::span<const double> values, double q) {
-  std::vector<double> sorted(values.begin(), values.end());
-  std::sort(sorted.begin(), sorted.end());
-  const double place = q * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<size_t>(place);
-  const size_t above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
-}
-
 Timing Summarize(std::span<const double> values) {
   Timing timing;
-  timing.seconds = Quantile(values, 0.5);
-  const double range = Quantile(values, 0.75) - Quantile(values, 0.25);
+  timing.seconds = base::Median(values);
+  const double range = base::Quantile(values, 0.75) - base::Quantile(values, 0.25);
   timing.spread = timing.seconds > 0 ? range / timing.seconds : 0;
   return timing;
 }

@@ -31,10 +31,7 @@ struct Timing {
   int64_t runs = 0;  ///< timed ones
 };
 
-/// The q-quantile (0 <= q <= 1), linear between order statistics. `values` is not empty.
-double Quantile(std::span<const double> values, double q);
-
-/// Median and relative interquartile range of the values.
+/// Median and relative interquartile range of the values; there are some.
 Timing Summarize(std::span<const double> values);
 
 /// Times batches of runs of what has been run once before, taking `first_seconds` with cold caches.

@@ -15,8 +15,8 @@
 #include "bayloom/measure/measurement_details.h"
 #include "bayloom/optimizer/sensitivity.h"
 #include "bayloom/page/shown.h"
+#include "bayloom/search/durable_study.h"
 #include "bayloom/space/configuration_json.h"
-#include "bayloom/tuning/durable_study.h"
 
 namespace bayloom::page {
 namespace {
@@ -88,7 +88,7 @@ Json EstimateJson(const model::Estimate& estimate) {
   return {{"value", Finite(estimate.value)}, {"half_width", Finite(estimate.half_width)}};
 }
 
-void AddImportance(const external::Scenario& scenario, const Samples& samples, Json& details) {
+void AddImportance(const search::Scenario& scenario, const Samples& samples, Json& details) {
   const bool varies =
       std::ranges::adjacent_find(samples.values, std::not_equal_to()) != samples.values.end();
   if (samples.values.size() < 2 || !varies) return;
@@ -110,11 +110,11 @@ void AddImportance(const external::Scenario& scenario, const Samples& samples, J
 nlohmann::json SearchDetails(record::Store& store, const record::RunRecord& run) {
   Json details = {{"id", run.id}};
   try {
-    const external::Scenario scenario = tuning::ScenarioOf(run);
+    const search::Scenario scenario = search::ScenarioOf(run);
     details["parameters"] = ParametersJson(*scenario.space);
     details["feasible"] = Finite(scenario.space->CountFeasible());
     details["log10_feasible"] = Finite(scenario.space->Log10CountFeasible());
-    for (const external::Objective& objective : scenario.Objectives()) {
+    for (const search::Objective& objective : scenario.Objectives()) {
       details["objectives"].push_back({{"name", Shown(objective.name)},
                                        {"goal", objective.maximize ? "maximize" : "minimize"}});
     }

@@ -40,7 +40,7 @@ nlohmann::json CostJson(const trial::Outcome& outcome) {
   return json;
 }
 
-nlohmann::json DesignJson(const tuning::DesignSearch& search, const external::StudyTrial& design) {
+nlohmann::json DesignJson(const tuning::DesignSearch& search, const search::StudyTrial& design) {
   nlohmann::json json = CostJson(design.outcome);
   json["trial"] = design.ordinal;
   json["parameters"] = space::ToJson(search.design().space(), design.configuration);
@@ -77,14 +77,13 @@ ProgressOptions DesignProgress(const tuning::DesignSearch& search) {
   return options;
 }
 
-Table DesignTable(const tuning::DesignSearch& search,
-                  std::span<const external::StudyTrial> designs) {
+Table DesignTable(const tuning::DesignSearch& search, std::span<const search::StudyTrial> designs) {
   const space::Space& space = search.design().space();
   std::vector<std::string> columns = {"trial"};
   for (int i = 0; i < space.size(); ++i) columns.push_back(space.parameter(i).name());
   columns.insert(columns.end(), {"area mm2", "energy uJ", "cycles", search.scenario().objective});
   Table table(columns);
-  for (const external::StudyTrial& design : designs) {
+  for (const search::StudyTrial& design : designs) {
     std::vector<Cell> row = {design.ordinal};
     for (int i = 0; i < space.size(); ++i) {
       row.emplace_back(space::ToString(space.ValueOf(design.configuration, i)));
@@ -110,7 +109,7 @@ Table ComparisonTable(std::span<const ComparedDesign> compared, double best) {
 
 double SecondsPerDesign(const tuning::DesignSearch& search) {
   std::vector<double> seconds;
-  for (const external::StudyTrial& trial : search.Trials()) {
+  for (const search::StudyTrial& trial : search.Trials()) {
     const double spent = Named(trial.outcome, "evaluation_seconds");
     if (trial.outcome.ok() && std::isfinite(spent)) seconds.push_back(spent);
   }
@@ -123,9 +122,9 @@ double SecondsPerDesign(const tuning::DesignSearch& search) {
 nlohmann::json ToJson(const tuning::DesignSearch& search, int designs,
                       std::span<const ComparedDesign> compared) {
   const run::RunStatus status = search.Status();
-  const auto list = [&](const std::vector<external::StudyTrial>& trials) {
+  const auto list = [&](const std::vector<search::StudyTrial>& trials) {
     nlohmann::json json = nlohmann::json::array();
-    for (const external::StudyTrial& trial : trials) json.push_back(DesignJson(search, trial));
+    for (const search::StudyTrial& trial : trials) json.push_back(DesignJson(search, trial));
     return json;
   };
   nlohmann::json networks = nlohmann::json::array();

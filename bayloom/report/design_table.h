@@ -19,8 +19,7 @@ namespace bayloom::report {
 ProgressOptions DesignProgress(const tuning::DesignSearch& search);
 
 /// Designs with their parameters, area, energy and cycles of all networks, and the objective.
-Table DesignTable(const tuning::DesignSearch& search,
-                  std::span<const external::StudyTrial> designs);
+Table DesignTable(const tuning::DesignSearch& search, std::span<const search::StudyTrial> designs);
 
 /// An architecture from elsewhere that was evaluated in the same way.
 struct ComparedDesign {

@@ -26,8 +26,8 @@ std::string TimeUnit(const std::string& objective) {
 
 }  // namespace
 
-std::string GoogleBenchmarkReport(const external::Scenario& scenario,
-                                  std::span<const external::StudyTrial> trials, int64_t started) {
+std::string GoogleBenchmarkReport(const search::Scenario& scenario,
+                                  std::span<const search::StudyTrial> trials, int64_t started) {
   const std::string unit = TimeUnit(scenario.objective);
   if (unit.empty()) {
     throw InputError(fmt::format(
@@ -37,7 +37,7 @@ std::string GoogleBenchmarkReport(const external::Scenario& scenario,
   }
   const space::Space& space = *scenario.space;
   nlohmann::ordered_json benchmarks = nlohmann::ordered_json::array();
-  for (const external::StudyTrial& trial : trials) {
+  for (const search::StudyTrial& trial : trials) {
     if (!trial.outcome.ok()) continue;
     std::string name = scenario.name;
     for (int i = 0; i < space.size(); ++i) {

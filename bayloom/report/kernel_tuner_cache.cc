@@ -42,7 +42,7 @@ std::string PythonText(const OrderedJson& value) {
 
 /// The values that a parameter has: all of those that are listed, else those that were tried.
 OrderedJson ListedValues(const space::Space& space, int index,
-                         std::span<const external::StudyTrial> trials) {
+                         std::span<const search::StudyTrial> trials) {
   const space::Parameter& parameter = space.parameter(index);
   const bool is_listed = parameter.kind() == space::ParameterKind::kOrdinal ||
                          parameter.kind() == space::ParameterKind::kCategorical ||
@@ -56,7 +56,7 @@ OrderedJson ListedValues(const space::Space& space, int index,
     return values;
   }
   std::set<OrderedJson> tried;
-  for (const external::StudyTrial& trial : trials) {
+  for (const search::StudyTrial& trial : trials) {
     tried.insert(CacheValue(space.ValueOf(trial.configuration, index)));
   }
   for (const OrderedJson& value : tried) values.push_back(value);
@@ -68,7 +68,7 @@ std::string ErrorName(trial::Verdict verdict) {
 }
 
 /// "1,16,rows" and what is cached under it.
-std::string CacheEntry(const external::Scenario& scenario, const external::StudyTrial& trial,
+std::string CacheEntry(const search::Scenario& scenario, const search::StudyTrial& trial,
                        int64_t started) {
   const space::Space& space = *scenario.space;
   const trial::Outcome& outcome = trial.outcome;
@@ -98,12 +98,12 @@ std::string CacheEntry(const external::Scenario& scenario, const external::Study
     key += (i > 0 ? "," : "") + PythonText(value);
     entry[space.parameter(i).name()] = std::move(value);
   }
-  const std::vector<external::Objective> objectives = scenario.Objectives();
+  const std::vector<search::Objective> objectives = scenario.Objectives();
   if (outcome.ok()) {
-    const std::vector<double> values = external::ValuesOf(outcome, objectives);
+    const std::vector<double> values = search::ValuesOf(outcome, objectives);
     for (size_t k = 0; k < values.size(); ++k) entry[objectives[k].name] = values[k];
   } else {
-    for (const external::Objective& objective : objectives) {
+    for (const search::Objective& objective : objectives) {
       entry[objective.name] = ErrorName(outcome.verdict);
     }
   }
@@ -115,8 +115,8 @@ std::string CacheEntry(const external::Scenario& scenario, const external::Study
 
 }  // namespace
 
-std::string KernelTunerCache(const external::Scenario& scenario,
-                             std::span<const external::StudyTrial> trials, int64_t started) {
+std::string KernelTunerCache(const search::Scenario& scenario,
+                             std::span<const search::StudyTrial> trials, int64_t started) {
   const space::Space& space = *scenario.space;
   OrderedJson names = OrderedJson::array();
   OrderedJson values = OrderedJson::object();
@@ -124,8 +124,8 @@ std::string KernelTunerCache(const external::Scenario& scenario,
     names.push_back(space.parameter(i).name());
     values[space.parameter(i).name()] = ListedValues(space, i, trials);
   }
-  const std::vector<external::Objective> objectives = scenario.Objectives();
-  for (const external::Objective& each : objectives) {
+  const std::vector<search::Objective> objectives = scenario.Objectives();
+  for (const search::Objective& each : objectives) {
     if (space.IndexOf(each.name) < 0) continue;
     throw InputError(
         fmt::format("the objective '{}' is called as a parameter; an entry of a cache has one "
@@ -135,7 +135,7 @@ std::string KernelTunerCache(const external::Scenario& scenario,
   OrderedJson objective = objectives[0].name, is_maximized = objectives[0].maximize;
   if (objectives.size() > 1) {
     objective = is_maximized = OrderedJson::array();
-    for (const external::Objective& each : objectives) {
+    for (const search::Objective& each : objectives) {
       objective.push_back(each.name);
       is_maximized.push_back(each.maximize);
     }
@@ -151,7 +151,7 @@ std::string KernelTunerCache(const external::Scenario& scenario,
   text.back() = ',';  // in place of the bracket that closes it
   // Kernel Tuner opens the file again by what stands in its last three bytes.
   text += "\n\"cache\": {";
-  for (const external::StudyTrial& trial : trials) {
+  for (const search::StudyTrial& trial : trials) {
     text += (&trial == trials.data() ? "\n" : ",\n") + CacheEntry(scenario, trial, started);
   }
   return text + "}\n}";

@@ -42,7 +42,7 @@ nlohmann::json Choice(const space::Value& value) {
 /// A parameter as one of Optuna's distributions, which all trials share.
 class Distribution {
  public:
-  Distribution(const space::Parameter& parameter, std::span<const external::StudyTrial> trials,
+  Distribution(const space::Parameter& parameter, std::span<const search::StudyTrial> trials,
                const space::Space& space, int index)
       : kind_(parameter.kind()) {
     if (kind_ == space::ParameterKind::kReal) {
@@ -71,7 +71,7 @@ class Distribution {
         choices_.push_back(Choice(parameter.ValueAt(static_cast<double>(i))));
       }
     } else {
-      for (const external::StudyTrial& trial : trials) {
+      for (const search::StudyTrial& trial : trials) {
         nlohmann::json choice = Choice(space.ValueOf(trial.configuration, index));
         if (std::ranges::find(choices_, choice) == choices_.end()) {
           choices_.push_back(std::move(choice));
@@ -98,8 +98,8 @@ class Distribution {
 
 }  // namespace
 
-std::string OptunaJournal(const external::Scenario& scenario,
-                          std::span<const external::StudyTrial> trials, int64_t started) {
+std::string OptunaJournal(const search::Scenario& scenario,
+                          std::span<const search::StudyTrial> trials, int64_t started) {
   const space::Space& space = *scenario.space;
   std::vector<Distribution> distributions;
   std::vector<std::string> distribution_texts;
@@ -113,15 +113,15 @@ std::string OptunaJournal(const external::Scenario& scenario,
     line["worker_id"] = "bayloom";
     journal += line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   };
-  const std::vector<external::Objective> objectives = scenario.Objectives();
+  const std::vector<search::Objective> objectives = scenario.Objectives();
   nlohmann::json directions = nlohmann::json::array();
-  for (const external::Objective& objective : objectives) {
+  for (const search::Objective& objective : objectives) {
     directions.push_back(objective.maximize ? kMaximize : kMinimize);
   }
   const bool has_several = objectives.size() > 1;
   add({{"op_code", kCreateStudy}, {"study_name", scenario.name}, {"directions", directions}});
   double before = 0;  // when the trial before ended: about when this one began, one at a time
-  for (const external::StudyTrial& trial : trials) {
+  for (const search::StudyTrial& trial : trials) {
     nlohmann::json params = nlohmann::json::object();
     nlohmann::json own_distributions = nlohmann::json::object();
     for (int i = 0; i < space.size(); ++i) {
@@ -140,7 +140,7 @@ std::string OptunaJournal(const external::Scenario& scenario,
       if (std::isfinite(named.value)) attributes[named.name] = named.value;
     }
     nlohmann::json value, values;
-    if (outcome.ok() && has_several) values = external::ValuesOf(outcome, objectives);
+    if (outcome.ok() && has_several) values = search::ValuesOf(outcome, objectives);
     if (outcome.ok() && !has_several) value = outcome.value;
     const auto at = [&](double elapsed) {
       return TimeText(started + static_cast<int64_t>(std::llround(1e6 * elapsed)));

@@ -11,16 +11,16 @@
 
 namespace bayloom::report {
 
-Table ParetoTable(const external::Scenario& scenario, std::span<const external::StudyTrial> set) {
+Table ParetoTable(const search::Scenario& scenario, std::span<const search::StudyTrial> set) {
   const space::Space& space = *scenario.space;
-  const std::vector<external::Objective> objectives = scenario.Objectives();
+  const std::vector<search::Objective> objectives = scenario.Objectives();
   std::vector<std::string> columns = {"trial"};
-  for (const external::Objective& objective : objectives) columns.push_back(objective.name);
+  for (const search::Objective& objective : objectives) columns.push_back(objective.name);
   for (int i = 0; i < space.size(); ++i) columns.push_back(space.parameter(i).name());
   Table table(columns);
-  for (const external::StudyTrial& trial : set) {
+  for (const search::StudyTrial& trial : set) {
     std::vector<Cell> cells = {trial.ordinal};
-    for (const double value : external::ValuesOf(trial.outcome, objectives)) {
+    for (const double value : search::ValuesOf(trial.outcome, objectives)) {
       cells.emplace_back(value, FormatValue(value));
     }
     for (int i = 0; i < space.size(); ++i) {
@@ -31,12 +31,12 @@ Table ParetoTable(const external::Scenario& scenario, std::span<const external::
   return table;
 }
 
-nlohmann::json ParetoJson(const external::Scenario& scenario,
-                          std::span<const external::StudyTrial> set) {
-  const std::vector<external::Objective> objectives = scenario.Objectives();
+nlohmann::json ParetoJson(const search::Scenario& scenario,
+                          std::span<const search::StudyTrial> set) {
+  const std::vector<search::Objective> objectives = scenario.Objectives();
   nlohmann::json shown = nlohmann::json::array();
-  for (const external::StudyTrial& trial : set) {
-    const std::vector<double> values = external::ValuesOf(trial.outcome, objectives);
+  for (const search::StudyTrial& trial : set) {
+    const std::vector<double> values = search::ValuesOf(trial.outcome, objectives);
     nlohmann::json by_name;
     for (size_t k = 0; k < values.size(); ++k) by_name[objectives[k].name] = values[k];
     shown.push_back({{"trial", trial.ordinal},
@@ -46,9 +46,9 @@ nlohmann::json ParetoJson(const external::Scenario& scenario,
   return shown;
 }
 
-nlohmann::json ObjectivesJson(const external::Scenario& scenario) {
+nlohmann::json ObjectivesJson(const search::Scenario& scenario) {
   nlohmann::json shown = nlohmann::json::array();
-  for (const external::Objective& objective : scenario.Objectives()) {
+  for (const search::Objective& objective : scenario.Objectives()) {
     shown.push_back(
         {{"name", objective.name}, {"goal", objective.maximize ? "maximize" : "minimize"}});
   }

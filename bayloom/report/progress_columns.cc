@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "bayloom/report/format.h"
+#include "bayloom/search/scenario_search.h"
 #include "bayloom/tuning/map_run.h"
-#include "bayloom/tuning/scenario_search.h"
 #include "bayloom/tuning/session.h"
 
 namespace bayloom::report {
@@ -61,9 +61,9 @@ ProgressOptions TuningProgress() {
 }
 
 /// The size of the front and the best of each further objective, if there are any.
-void AddFrontColumns(const tuning::ScenarioSearch& search, ProgressOptions& options) {
-  const external::Study& study = search.study(0);
-  const std::vector<external::Objective>& objectives = study.objectives();
+void AddFrontColumns(const search::ScenarioSearch& search, ProgressOptions& options) {
+  const search::Study& study = search.study(0);
+  const std::vector<search::Objective>& objectives = study.objectives();
   if (objectives.size() == 1) return;
   options.columns.push_back({"front", 5, [&study](const run::RunStatus&, const trial::Outcome*) {
                                return std::to_string(study.front().size());
@@ -71,10 +71,10 @@ void AddFrontColumns(const tuning::ScenarioSearch& search, ProgressOptions& opti
   for (size_t k = 1; k < objectives.size(); ++k) {
     options.columns.push_back(
         {objectives[k].name, 12, [&study, k](const run::RunStatus&, const trial::Outcome*) {
-           const external::Objective& objective = study.objectives()[k];
+           const search::Objective& objective = study.objectives()[k];
            double best = std::numeric_limits<double>::infinity();
-           for (const external::StudyTrial& trial : study.front()) {
-             best = std::min(best, external::MinimizedValues(trial.outcome, study.objectives())[k]);
+           for (const search::StudyTrial& trial : study.front()) {
+             best = std::min(best, search::MinimizedValues(trial.outcome, study.objectives())[k]);
            }
            if (study.front().empty()) return std::string("-");
            return FormatValue(objective.maximize ? -best : best);
@@ -82,10 +82,10 @@ void AddFrontColumns(const tuning::ScenarioSearch& search, ProgressOptions& opti
   }
 }
 
-ProgressOptions SearchProgress(const tuning::ScenarioSearch& search) {
+ProgressOptions SearchProgress(const search::ScenarioSearch& search) {
   ProgressOptions options;
   const auto best =
-      [&search](const run::RunStatus& status) -> const std::optional<external::StudyTrial>& {
+      [&search](const run::RunStatus& status) -> const std::optional<search::StudyTrial>& {
     return search.study(status.task).best();
   };
   const bool is_single = search.members().size() == 1;

@@ -9,9 +9,12 @@
 #include "bayloom/report/run_progress.h"
 #include "bayloom/report/table.h"
 
+namespace bayloom::search {
+class ScenarioSearch;
+}  // namespace bayloom::search
+
 namespace bayloom::tuning {
 class MapRun;
-class ScenarioSearch;
 struct SessionStatus;
 }  // namespace bayloom::tuning
 
@@ -22,7 +25,7 @@ namespace bayloom::report {
 /// A line for every slot: the task with its best time, and all tasks together.
 ProgressOptions TuningProgress();
 /// A line for every better configuration: the last and the best value.
-ProgressOptions SearchProgress(const tuning::ScenarioSearch& search);
+ProgressOptions SearchProgress(const search::ScenarioSearch& search);
 /// The layer, and energy and cycles of all layers together.
 ProgressOptions MappingProgress(const tuning::MapRun& mapping);
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "bayloom/measure/timing.h"
+#include "bayloom/base/quantile.h"
 #include "bayloom/report/format.h"
 
 namespace bayloom::report {
@@ -23,7 +23,7 @@ struct RepeatedCandidate {
   std::vector<double> values;  ///< of the repeats that have one
   int rounds = 0;
 
-  double Median() const { return values.empty() ? kUnknown : measure::Quantile(values, 0.5); }
+  double Median() const { return values.empty() ? kUnknown : base::Median(values); }
 };
 
 std::vector<RepeatedCandidate> Grouped(const std::vector<record::Repeat>& repeats) {

@@ -14,8 +14,8 @@
 #include "bayloom/base/result.h"
 #include "bayloom/measure/measurement_details.h"
 #include "bayloom/report/format.h"
+#include "bayloom/search/durable_study.h"
 #include "bayloom/space/configuration_json.h"
-#include "bayloom/tuning/durable_study.h"
 
 namespace bayloom::report {
 
@@ -78,7 +78,7 @@ std::function<bool(const std::string&)> FullFidelityTest(const record::RunRecord
   const auto all = [](const std::string&) { return true; };
   if (run.kind != record::RunKind::kSearch) return all;
   try {
-    external::Scenario scenario = tuning::ScenarioOf(run);
+    search::Scenario scenario = search::ScenarioOf(run);
     if (!scenario.optimizer_options.fidelity) return all;
     return [scenario = std::move(scenario)](const std::string& candidate) {
       const Result<space::Configuration> configuration =
@@ -106,8 +106,7 @@ RunSummary SummaryOf(record::Store& store, record::RunId run) {
   return writer.Take();
 }
 
-RunSummary SummaryOf(const external::Scenario& scenario,
-                     std::span<const external::StudyTrial> trials) {
+RunSummary SummaryOf(const search::Scenario& scenario, std::span<const search::StudyTrial> trials) {
   record::RunRecord record;
   record.kind = record::RunKind::kSearch;
   record.name = scenario.name;
@@ -116,7 +115,7 @@ RunSummary SummaryOf(const external::Scenario& scenario,
   record.proposer = scenario.optimizer;
   record.seed = scenario.optimizer_options.seed;
   SummaryWriter writer(std::move(record));
-  for (const external::StudyTrial& trial : trials) {
+  for (const search::StudyTrial& trial : trials) {
     writer.Add(trial.ordinal, trial.elapsed, trial.outcome, scenario.IsFull(trial.configuration),
                [&] { return space::ToJson(*scenario.space, trial.configuration).dump(); });
   }

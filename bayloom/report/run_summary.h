@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "bayloom/external/study.h"
 #include "bayloom/record/store.h"
 #include "bayloom/report/table.h"
+#include "bayloom/search/study.h"
 
 namespace bayloom::report {
 
@@ -48,8 +48,7 @@ std::function<bool(const std::string& candidate)> FullFidelityTest(const record:
 /// nothing.
 RunSummary SummaryOf(record::Store& store, record::RunId run);
 /// The same of a search's trials; its record has what the scenario says, but no number.
-RunSummary SummaryOf(const external::Scenario& scenario,
-                     std::span<const external::StudyTrial> trials);
+RunSummary SummaryOf(const search::Scenario& scenario, std::span<const search::StudyTrial> trials);
 
 /// "12 trials", or "12 tiles of fused layers".
 std::string CountText(const RunSummary& summary);

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "bayloom/external/study.h"
+#include "bayloom/search/study.h"
 
 namespace bayloom::report {
 
@@ -18,14 +18,14 @@ namespace bayloom::report {
 /// failed and keep their reason as a user attribute, as all named values are. Parameters that are
 /// neither real nor integer are categorical; of permutations and factorizations the choices are
 /// those that were tried, as text. `started`: microseconds since 1970.
-std::string OptunaJournal(const external::Scenario& scenario,
-                          std::span<const external::StudyTrial> trials, int64_t started);
+std::string OptunaJournal(const search::Scenario& scenario,
+                          std::span<const search::StudyTrial> trials, int64_t started);
 
 /// The trials with a value as a report of Google Benchmark in JSON: each is a benchmark whose name
 /// says its configuration. Throws InputError where the objective is no time: "seconds",
 /// "milliseconds", "microseconds", "nanoseconds" or "s", "ms", "us", "ns".
-std::string GoogleBenchmarkReport(const external::Scenario& scenario,
-                                  std::span<const external::StudyTrial> trials, int64_t started);
+std::string GoogleBenchmarkReport(const search::Scenario& scenario,
+                                  std::span<const search::StudyTrial> trials, int64_t started);
 
 /// The trials as a cache file of Kernel Tuner (its option `cache`), which it goes on from and
 /// simulates searches on (`tune_cache`). The device is "bayloom", the kernel the scenario's name,
@@ -35,7 +35,7 @@ std::string GoogleBenchmarkReport(const external::Scenario& scenario,
 /// milliseconds, values in the unit of the objective; `objective_higher_is_better` says whether it
 /// is maximized, as Kernel Tuner's option of that name does. `started`: microseconds since 1970.
 /// Throws InputError where an objective is called as a parameter.
-std::string KernelTunerCache(const external::Scenario& scenario,
-                             std::span<const external::StudyTrial> trials, int64_t started);
+std::string KernelTunerCache(const search::Scenario& scenario,
+                             std::span<const search::StudyTrial> trials, int64_t started);
 
 }  // namespace bayloom::report

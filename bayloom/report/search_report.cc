@@ -33,7 +33,7 @@ std::string CsvRow(const std::vector<std::string>& cells) {
 
 }  // namespace
 
-nlohmann::json SearchSummary(const external::Scenario& scenario, const external::Study& study) {
+nlohmann::json SearchSummary(const search::Scenario& scenario, const search::Study& study) {
   nlohmann::json summary = {{"scenario", scenario.name},
                             {"objective", scenario.objective},
                             {"goal", scenario.maximize ? "maximize" : "minimize"},
@@ -53,23 +53,23 @@ nlohmann::json SearchSummary(const external::Scenario& scenario, const external:
   return summary;
 }
 
-std::string TrialsCsv(const external::Scenario& scenario,
-                      std::span<const external::StudyTrial> trials) {
+std::string TrialsCsv(const search::Scenario& scenario,
+                      std::span<const search::StudyTrial> trials) {
   const space::Space& space = *scenario.space;
   std::vector<std::string> cells = {"trial"};
   for (int i = 0; i < space.size(); ++i) cells.push_back(space.parameter(i).name());
-  const std::vector<external::Objective> objectives = scenario.Objectives();
-  for (const external::Objective& objective : objectives) cells.push_back(objective.name);
+  const std::vector<search::Objective> objectives = scenario.Objectives();
+  for (const search::Objective& objective : objectives) cells.push_back(objective.name);
   cells.insert(cells.end(), {"verdict", "reason", "elapsed"});
   std::string csv = CsvRow(cells);
-  for (const external::StudyTrial& trial : trials) {
+  for (const search::StudyTrial& trial : trials) {
     const trial::Outcome& outcome = trial.outcome;
     cells = {std::to_string(trial.ordinal)};
     for (int i = 0; i < space.size(); ++i) {
       cells.push_back(space.TextOf(trial.configuration, i));
     }
     const std::vector<double> values =
-        outcome.ok() ? external::ValuesOf(outcome, objectives) : std::vector<double>();
+        outcome.ok() ? search::ValuesOf(outcome, objectives) : std::vector<double>();
     for (size_t k = 0; k < objectives.size(); ++k) {
       cells.push_back(outcome.ok() ? fmt::format("{}", values[k]) : "");
     }

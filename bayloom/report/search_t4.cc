@@ -28,16 +28,16 @@ std::string Invalidity(trial::Verdict verdict) {
   }
 }
 
-Json TrialT4(const external::Scenario& scenario, const external::StudyTrial& trial) {
+Json TrialT4(const search::Scenario& scenario, const search::StudyTrial& trial) {
   const trial::Outcome& outcome = trial.outcome;
   const measure::MeasurementDetails details = measure::DetailsOf(outcome);
   constexpr double kMilliseconds = 1e3;
   Json measurements = Json::array();
-  const std::vector<external::Objective> objectives = scenario.Objectives();
+  const std::vector<search::Objective> objectives = scenario.Objectives();
   Json names = Json::array();
-  for (const external::Objective& objective : objectives) names.push_back(objective.name);
+  for (const search::Objective& objective : objectives) names.push_back(objective.name);
   if (outcome.ok()) {
-    const std::vector<double> values = external::ValuesOf(outcome, objectives);
+    const std::vector<double> values = search::ValuesOf(outcome, objectives);
     for (size_t k = 0; k < values.size(); ++k) {
       measurements.push_back({{"name", objectives[k].name}, {"value", values[k]}, {"unit", ""}});
     }
@@ -54,9 +54,9 @@ Json TrialT4(const external::Scenario& scenario, const external::StudyTrial& tri
 
 }  // namespace
 
-Json TrialsT4(const external::Scenario& scenario, std::span<const external::StudyTrial> trials) {
+Json TrialsT4(const search::Scenario& scenario, std::span<const search::StudyTrial> trials) {
   Json results = Json::array();
-  for (const external::StudyTrial& trial : trials) results.push_back(TrialT4(scenario, trial));
+  for (const search::StudyTrial& trial : trials) results.push_back(TrialT4(scenario, trial));
   return {{"schema_version", "1.0.0"},
           {"metadata", {{"timeunit", "milliseconds"}}},
           {"results", std::move(results)}};

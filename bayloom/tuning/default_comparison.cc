@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "bayloom/measure/timing.h"
+#include "bayloom/base/quantile.h"
 
 namespace bayloom::tuning {
 namespace {
@@ -43,13 +43,13 @@ std::optional<DefaultComparison> CompareWithDefault(record::Store& store,
     }
   }
   if (!by_default) return std::nullopt;
-  by_default->value = measure::Quantile(default_values, 0.5);
+  by_default->value = base::Median(default_values);
   DefaultComparison comparison = {.by_default = *std::move(by_default),
                                   .default_slowest = std::ranges::max(default_values),
                                   .chosen = {},
                                   .repeats = static_cast<int>(values.size()),
                                   .recorded = chosen.outcome.value};
-  if (!values.empty()) comparison.chosen = measure::Quantile(values, 0.5);
+  if (!values.empty()) comparison.chosen = base::Median(values);
   return comparison;
 }
 

@@ -14,8 +14,8 @@
 #include "bayloom/base/result.h"
 #include "bayloom/mapspace/adapt_mapping.h"
 #include "bayloom/mapspace/misfit.h"
+#include "bayloom/search/durable_study.h"
 #include "bayloom/space/value.h"
-#include "bayloom/tuning/durable_study.h"
 #include "bayloom/tuning/map_run.h"
 
 namespace bayloom::tuning {
@@ -156,7 +156,7 @@ void DesignEvaluator::Keep(Donor donor) {
 
 uint64_t DesignEvaluator::NextSeed() {
   const std::lock_guard lock(mutex_);
-  return SeedAfter(options_.seed, mapped_++);
+  return search::SeedAfter(options_.seed, mapped_++);
 }
 
 std::optional<trial::Outcome> DesignEvaluator::Evaluate(const mapspace::Architecture& architecture,

@@ -49,20 +49,19 @@ std::string Circumstances(const std::vector<DesignNetwork>& networks,
 }
 
 /// The search as a scenario; it refers to the design space, which must outlive it.
-external::Scenario MakeScenario(const DesignSpace& design,
-                                const std::vector<DesignNetwork>& networks,
-                                const mapspace::Technology& technology,
-                                const DesignOptions& options) {
+search::Scenario MakeScenario(const DesignSpace& design, const std::vector<DesignNetwork>& networks,
+                              const mapspace::Technology& technology,
+                              const DesignOptions& options) {
   std::vector<std::string_view> objectives;
   for (const DesignObjective objective : options.evaluation.objectives) {
     objectives.push_back(ToString(objective));
   }
   const std::string minimized = fmt::format("{}", fmt::join(objectives, ", "));
-  external::Scenario scenario = external::ParseScenario(
-      fmt::format("{}minimize: {}\n{}", design.scenario().text,
-                  objectives.size() == 1 ? minimized : "[" + minimized + "]",
-                  Circumstances(networks, technology, options.evaluation)),
-      design.path());
+  search::Scenario scenario =
+      search::ParseScenario(fmt::format("{}minimize: {}\n{}", design.scenario().text,
+                                        objectives.size() == 1 ? minimized : "[" + minimized + "]",
+                                        Circumstances(networks, technology, options.evaluation)),
+                            design.path());
   std::string names;
   for (const DesignNetwork& network : networks) {
     names += (names.empty() ? " for " : " + ") + base::InOneLine(network.name);
@@ -102,7 +101,7 @@ DesignSearch::DesignSearch(DesignSpace design, std::vector<DesignNetwork> networ
   evaluator_ = std::make_shared<DesignEvaluator>(std::move(networks), std::move(technology),
                                                  options_.evaluation);
   store_ = std::make_unique<record::Store>(options_.database);
-  study_ = std::make_unique<DurableStudy>(scenario_, *store_, options_.resume);
+  study_ = std::make_unique<search::DurableStudy>(scenario_, *store_, options_.resume);
   if (study_->resumed() && study_->record().definition != scenario_.text) {
     throw InputError(fmt::format(
         "cannot resume search {} of {}: its space, networks, technology, limits or evaluations a "
@@ -111,12 +110,12 @@ DesignSearch::DesignSearch(DesignSpace design, std::vector<DesignNetwork> networ
   }
   trials_ = options_.make_trials ? options_.make_trials(*design_, *evaluator_)
                                  : MakeDesignTrials(design_, evaluator_, options_.jobs);
-  task_ = std::make_unique<external::StudyTask>(study_->study(), *trials_);
+  task_ = std::make_unique<search::StudyTask>(study_->study(), *trials_);
   run_ = std::make_unique<run::ScheduledRun<space::Configuration>>(options_.run);
   scheduling::TaskProgress progress;
   progress.name = scenario_.name;
   run_->AddTask(*task_, std::move(progress));
-  for (const external::StudyTrial& trial : study_->earlier()) {
+  for (const search::StudyTrial& trial : study_->earlier()) {
     run_->Restore(0, task_->ValueOf(trial.configuration, trial.outcome), trial.elapsed);
   }
   if (!study_->earlier().empty()) run_->RestoreSlotEnd(0);
@@ -138,48 +137,47 @@ std::optional<trial::Outcome> DesignSearch::Compare(const std::string& architect
                             options_.run.budget.stop);
 }
 
-mapspace::Architecture DesignSearch::ArchitectureOf(const external::StudyTrial& trial) const {
+mapspace::Architecture DesignSearch::ArchitectureOf(const search::StudyTrial& trial) const {
   return design_->ArchitectureOf(trial.configuration, evaluator_->technology());
 }
 
-std::vector<external::StudyTrial> DesignSearch::Trials() const {
-  return ReadStudyTrials(*scenario_.space, *store_, record().id);
+std::vector<search::StudyTrial> DesignSearch::Trials() const {
+  return search::ReadStudyTrials(*scenario_.space, *store_, record().id);
 }
 
-std::vector<external::StudyTrial> DesignSearch::Within() const {
-  std::vector<external::StudyTrial> trials = Trials();
-  std::erase_if(trials, [](const external::StudyTrial& trial) { return !trial.outcome.ok(); });
+std::vector<search::StudyTrial> DesignSearch::Within() const {
+  std::vector<search::StudyTrial> trials = Trials();
+  std::erase_if(trials, [](const search::StudyTrial& trial) { return !trial.outcome.ok(); });
   return trials;
 }
 
-std::vector<external::StudyTrial> DesignSearch::BestDesigns(int count) const {
-  std::vector<external::StudyTrial> trials = Within();
+std::vector<search::StudyTrial> DesignSearch::BestDesigns(int count) const {
+  std::vector<search::StudyTrial> trials = Within();
   std::ranges::stable_sort(trials, {},
-                           [](const external::StudyTrial& trial) { return trial.outcome.value; });
+                           [](const search::StudyTrial& trial) { return trial.outcome.value; });
   if (std::ssize(trials) > count) trials.erase(trials.begin() + count, trials.end());
   return trials;
 }
 
-std::vector<external::StudyTrial> DesignSearch::Front() const {
+std::vector<search::StudyTrial> DesignSearch::Front() const {
   if (study().objectives().size() > 1) return study().front();
-  const std::vector<external::StudyTrial> trials = Within();
+  const std::vector<search::StudyTrial> trials = Within();
   std::vector<pareto::Point> costs;
-  for (const external::StudyTrial& trial : trials) {
+  for (const search::StudyTrial& trial : trials) {
     pareto::Point& cost = costs.emplace_back();
     for (const char* name : {"area_mm2", "energy_pj", "cycles"}) {
       cost.push_back(trial.outcome.Get(name, INFINITY));
     }
   }
-  std::vector<external::StudyTrial> front;
+  std::vector<search::StudyTrial> front;
   for (int i : pareto::FrontOf(costs)) front.push_back(trials[i]);
-  std::ranges::stable_sort(front, {}, [](const external::StudyTrial& trial) {
-    return trial.outcome.Get("area_mm2", 0);
-  });
+  std::ranges::stable_sort(
+      front, {}, [](const search::StudyTrial& trial) { return trial.outcome.Get("area_mm2", 0); });
   return front;
 }
 
 std::vector<optimizer::ParameterSensitivity> DesignSearch::Sensitivity() const {
-  const std::vector<external::StudyTrial> trials = Within();
+  const std::vector<search::StudyTrial> trials = Within();
   if (std::ssize(trials) < kMinDesigns) return {};
   std::vector<space::Configuration> configurations;
   std::vector<double> values;

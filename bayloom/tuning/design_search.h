@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "bayloom/external/study_task.h"
 #include "bayloom/optimizer/sensitivity.h"
 #include "bayloom/record/store.h"
 #include "bayloom/run/scheduled_run.h"
+#include "bayloom/search/durable_study.h"
+#include "bayloom/search/study_task.h"
 #include "bayloom/tuning/design_evaluator.h"
 #include "bayloom/tuning/design_space.h"
-#include "bayloom/tuning/durable_study.h"
 
 namespace bayloom::tuning {
 
@@ -58,22 +58,22 @@ class DesignSearch {
   const mapspace::Technology& technology() const { return evaluator_->technology(); }
   /// What an architecture from elsewhere costs, evaluated as the designs are, limits apart.
   std::optional<trial::Outcome> Compare(const std::string& architecture);
-  const external::Scenario& scenario() const { return scenario_; }
-  const external::Study& study() const { return study_->study(); }
+  const search::Scenario& scenario() const { return scenario_; }
+  const search::Study& study() const { return study_->study(); }
   const record::RunRecord& record() const { return study_->record(); }
   bool resumed() const { return study_->resumed(); }
   run::RunStatus Status() const { return run_->Status(); }
   const std::string& lost() const { return run_->lost(); }
-  mapspace::Architecture ArchitectureOf(const external::StudyTrial& trial) const;
+  mapspace::Architecture ArchitectureOf(const search::StudyTrial& trial) const;
 
   /// All designs evaluated, from the store, in their order.
-  std::vector<external::StudyTrial> Trials() const;
+  std::vector<search::StudyTrial> Trials() const;
   /// Those within the limits, best first, so many at most.
-  std::vector<external::StudyTrial> BestDesigns(int count) const;
+  std::vector<search::StudyTrial> BestDesigns(int count) const;
   /// Of several objectives those within the limits that none beats in all of them, the best in the
   /// first one first; of one objective those that none beats in area, energy and cycles together,
   /// ascending in area.
-  std::vector<external::StudyTrial> Front() const;
+  std::vector<search::StudyTrial> Front() const;
   /// How much the parameters matter to the logarithm of the objective, by the last designs within
   /// the limits; empty with fewer than kMinDesigns.
   std::vector<optimizer::ParameterSensitivity> Sensitivity() const;
@@ -82,16 +82,16 @@ class DesignSearch {
 
  private:
   /// The designs within the limits, in their order.
-  std::vector<external::StudyTrial> Within() const;
+  std::vector<search::StudyTrial> Within() const;
 
   std::shared_ptr<const DesignSpace> design_;
   DesignOptions options_;
-  external::Scenario scenario_;
+  search::Scenario scenario_;
   std::shared_ptr<DesignEvaluator> evaluator_;
   std::unique_ptr<record::Store> store_;
-  std::unique_ptr<DurableStudy> study_;
+  std::unique_ptr<search::DurableStudy> study_;
   std::unique_ptr<trial::Evaluator<space::Configuration>> trials_;
-  std::unique_ptr<external::StudyTask> task_;
+  std::unique_ptr<search::StudyTask> task_;
   std::unique_ptr<run::ScheduledRun<space::Configuration>> run_;
 };
 

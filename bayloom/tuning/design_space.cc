@@ -123,7 +123,7 @@ DesignSpace DesignSpace::Parse(const std::string& text, const std::string& path)
   design.text_ = text;
   design.path_ = path;
   if (const auto technology = top.Find("technology")) design.technology_ = technology->Text();
-  design.scenario_ = external::ParseScenario(ScenarioText(text), path);
+  design.scenario_ = search::ParseScenario(ScenarioText(text), path);
   base::RandomStream random(0);
   const auto& standard = design.scenario_.default_configuration;
   const std::optional<space::Configuration> first =

@@ -5,9 +5,9 @@
 
 #include <string>
 
-#include "bayloom/external/scenario.h"
 #include "bayloom/mapspace/architecture.h"
 #include "bayloom/mapspace/technology.h"
+#include "bayloom/search/scenario.h"
 #include "bayloom/space/configuration.h"
 
 namespace bayloom::tuning {
@@ -38,7 +38,7 @@ class DesignSpace {
 
   /// Parameters and constraints, as a scenario without an evaluator and an objective. Its text is
   /// the whole file, with what is no part of a scenario as comments.
-  const external::Scenario& scenario() const { return scenario_; }
+  const search::Scenario& scenario() const { return scenario_; }
   const space::Space& space() const { return *scenario_.space; }
   /// The technology that the file names; empty if it names none.
   const std::string& technology() const { return technology_; }
@@ -54,7 +54,7 @@ class DesignSpace {
                                         const mapspace::Technology& technology) const;
 
  private:
-  external::Scenario scenario_;
+  search::Scenario scenario_;
   std::string text_;
   std::string path_;
   std::string technology_;

@@ -13,7 +13,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/mapspace/adapt_mapping.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
-#include "bayloom/tuning/durable_study.h"
+#include "bayloom/search/durable_study.h"
 #include "bayloom/tuning/earlier_mappings.h"
 
 namespace bayloom::tuning {
@@ -150,7 +150,7 @@ void MapRun::AddLayer(NetworkLayer layer, const mapspace::Architecture& architec
   search.earlier = Earlier(*added.mapspace, *added.model);
   std::vector<record::StoredTrial> trials;
   if (store_) trials = OpenRecord(added, search.run.seed);
-  search.run.seed = SeedAfter(search.run.seed, trials.size());
+  search.run.seed = search::SeedAfter(search.run.seed, trials.size());
   search.evaluate_once = options_.evaluator != "model" || !trials.empty();
   added.search = std::make_unique<mapspace::MapperTask>(
       options_.mapper, *added.mapspace, *added.model, *added.evaluator, search, added.trials.get());

@@ -10,11 +10,11 @@
 #include <utility>
 
 #include "bayloom/base/clock.h"
+#include "bayloom/base/quantile.h"
 #include "bayloom/codegen/abi.h"
 #include "bayloom/feature/code_estimate.h"
 #include "bayloom/graph/executor.h"
 #include "bayloom/graph/random_inputs.h"
-#include "bayloom/measure/timing.h"
 #include "bayloom/sketch/default_schedule.h"
 #include "bayloom/tuning/finalists.h"
 #include "bayloom/tuning/turns.h"
@@ -72,8 +72,6 @@ class ExecutorRunner final : public TurnRunner {
   std::vector<const void*> inputs_;
   std::vector<void*> outputs_;
 };
-
-double Median(const std::vector<double>& values) { return measure::Quantile(values, 0.5); }
 
 }  // namespace
 
@@ -212,12 +210,12 @@ bool NetworkTurns::RunRound(TurnRunner& runner) {
     if (contests_[i].fixed) continue;
     std::vector<double> round;
     for (const std::vector<double>& of_program : values[i]) {
-      round.push_back(of_program.empty() ? 0 : Median(of_program));
+      round.push_back(of_program.empty() ? 0 : base::Median(of_program));
     }
     contests_[i].turns.AddRound(round);
     if (const double own = contests_[i].turns.Noise(); own > 0) noise.push_back(own);
   }
-  const double typical = noise.empty() ? 0 : Median(noise);
+  const double typical = noise.empty() ? 0 : base::Median(noise);
   for (Contest& contest : contests_) contest.turns.Drop(typical, static_cast<int>(noise.size()));
   return true;
 }
@@ -243,10 +241,10 @@ bool NetworkTurns::RunPairs(TurnRunner& runner, double until) {
 }
 
 trial::StopReason NetworkTurns::Run(const RunnerMaker& make,
-                                    const std::function<void(const RepeatStatus&)>& observer) {
+                                    const std::function<void(const run::RepeatStatus&)>& observer) {
   std::vector<std::vector<const tensor::Program*>> programs;
   for (const Contest& contest : contests_) programs.push_back(contest.Programs());
-  RepeatStatus status{.done = Decided(), .all = static_cast<int>(contests_.size())};
+  run::RepeatStatus status{.done = Decided(), .all = static_cast<int>(contests_.size())};
   if (observer) observer(status);
   const double start = options_.budget.clock();
   const std::unique_ptr<TurnRunner> runner = make(programs);
@@ -276,8 +274,8 @@ trial::StopReason NetworkTurns::Run(const RunnerMaker& make,
     if (!ratio().IsClear() && !RunPairs(*runner, end + kPatience * options_.budget.seconds)) {
       return trial::StopReason::kStopped;
     }
-    gain_ = {.zero_trial_seconds = Median(zero_trial_seconds_),
-             .tuned_seconds = Median(tuned_seconds_),
+    gain_ = {.zero_trial_seconds = base::Median(zero_trial_seconds_),
+             .tuned_seconds = base::Median(tuned_seconds_),
              .ratio = ratio()};
   }
   TimeDefaults(*runner);
@@ -337,11 +335,11 @@ void NetworkTurns::Record() {
         repeat.trial_run = contest.finalists[k].trial_run;
         repeat.trial = contest.finalists[k].trial;
         repeat.round = round;
-        repeat.outcome = trial::Outcome::Feasible(Median(std::vector<double>(first, last)));
+        repeat.outcome = trial::Outcome::Feasible(base::Median(std::vector<double>(first, last)));
         if (k == chosen) repeat.outcome.Set(record::kChosen, 1);
       }
     }
-    const double chosen_seconds = Median(contest.turns.SecondsOf(chosen));
+    const double chosen_seconds = base::Median(contest.turns.SecondsOf(chosen));
     for (size_t run = 0; run < contest.plain_ratios.size(); ++run) {
       record::Repeat& repeat = repeats.emplace_back(identity);
       repeat.round = static_cast<int>(run);

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "bayloom/record/store.h"
+#include "bayloom/run/repeat_options.h"
 #include "bayloom/trial/budget.h"
 #include "bayloom/tuning/gain_in_turns.h"
-#include "bayloom/tuning/repeat_options.h"
 #include "bayloom/tuning/session.h"
 #include "bayloom/tuning/tuned_network.h"
 
@@ -62,7 +62,7 @@ class NetworkTurns {
   /// What the budget stops leaves no trace. Otherwise each task's comparison is written to the
   /// store; from then on Store::BestOf goes by it.
   trial::StopReason Run(const RunnerMaker& make,
-                        const std::function<void(const RepeatStatus&)>& observer = {});
+                        const std::function<void(const run::RepeatStatus&)>& observer = {});
   /// Nothing before Run has ended, and where no task has a zero-trial program that was tried.
   /// Without rounds: nothing was gained.
   const std::optional<GainInTurns>& gain() const { return gain_; }

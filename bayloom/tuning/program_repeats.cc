@@ -7,11 +7,11 @@
 #include <set>
 #include <utility>
 
+#include "bayloom/base/quantile.h"
 #include "bayloom/measure/measurement_details.h"
-#include "bayloom/measure/timing.h"
+#include "bayloom/run/repeat_task.h"
 #include "bayloom/tuning/finalists.h"
 #include "bayloom/tuning/program_front.h"
-#include "bayloom/tuning/repeat_task.h"
 #include "bayloom/tuning/turns.h"
 #include "bayloom/tuning/zero_trial_program.h"
 
@@ -26,11 +26,11 @@ constexpr double kRepeatCost = 0.5;
 }  // namespace
 
 /// The programs of one task that are measured in turns.
-class ProgramRepeats::Comparison final : public RepeatTask<ProgramTrial> {
+class ProgramRepeats::Comparison final : public run::RepeatTask<ProgramTrial> {
  public:
   /// `weight`: what the task's time counts.
   Comparison(record::Store& store, const Session& session, const TuningTask& task, double weight,
-             ProgramEvaluator& evaluator, const RepeatOptions& options)
+             ProgramEvaluator& evaluator, const run::RepeatOptions& options)
       : RepeatTask(evaluator),
         store_(store),
         task_(task),
@@ -73,7 +73,7 @@ class ProgramRepeats::Comparison final : public RepeatTask<ProgramTrial> {
   /// Plans to measure no more than the best so many, and in the first round the default program.
   void Plan(int candidates) {
     finalists_.erase(finalists_.begin() + candidates, finalists_.end() - 1);
-    std::vector<RepeatTurn> turns;
+    std::vector<run::RepeatTurn> turns;
     for (int round = 0; round < RoundsFor(candidates); ++round) {
       for (int place = 0; place < candidates; ++place) turns.push_back({place, round});
       if (round == 0) turns.push_back({candidates, round});
@@ -92,7 +92,7 @@ class ProgramRepeats::Comparison final : public RepeatTask<ProgramTrial> {
   bool IsAt(const ProgramTrial& trial, int place) const override {
     return trial.candidate.hash == finalists_[place].candidate.hash;
   }
-  void Take(const RepeatTurn& turn, const trial::Outcome& outcome) override {
+  void Take(const run::RepeatTurn& turn, const trial::Outcome& outcome) override {
     finalists_[turn.place].outcomes.push_back(outcome);
   }
 
@@ -166,7 +166,7 @@ class ProgramRepeats::Comparison final : public RepeatTask<ProgramTrial> {
 };
 
 ProgramRepeats::ProgramRepeats(record::Store& store, const Session& session,
-                               ProgramEvaluator& evaluator, const RepeatOptions& options,
+                               ProgramEvaluator& evaluator, const run::RepeatOptions& options,
                                double seconds) {
   const SessionStatus status = session.Status();
   std::set<record::TaskId> compared;
@@ -218,13 +218,13 @@ std::optional<GainInTurns> ProgramRepeats::Gain() const {
       chosen[round] += comparison->weight() * comparison->chosen_seconds()[place];
     }
   }
-  return GainInTurns{.zero_trial_seconds = measure::Quantile(zero_trial, 0.5),
-                     .tuned_seconds = measure::Quantile(chosen, 0.5),
+  return GainInTurns{.zero_trial_seconds = base::Median(zero_trial),
+                     .tuned_seconds = base::Median(chosen),
                      .ratio = measure::RatioInTurns(zero_trial, chosen)};
 }
 
-trial::StopReason ProgramRepeats::Run(const trial::Budget& budget,
-                                      const std::function<void(const RepeatStatus&)>& observer) {
+trial::StopReason ProgramRepeats::Run(
+    const trial::Budget& budget, const std::function<void(const run::RepeatStatus&)>& observer) {
   run::RunOptions options;
   options.budget = budget;
   options.budget.trials = trial::Budget::kUnlimited;
@@ -233,7 +233,7 @@ trial::StopReason ProgramRepeats::Run(const trial::Budget& budget,
   for (const auto& comparison : comparisons_) {
     run.AddTask(*comparison, {.name = comparison->name()}, comparison->turns());
   }
-  RepeatStatus status{.done = 0, .all = static_cast<int>(comparisons_.size())};
+  run::RepeatStatus status{.done = 0, .all = static_cast<int>(comparisons_.size())};
   if (observer && status.all > 0) observer(status);
   run::RunObserver listener;
   listener.on_slot = [&](const run::RunStatus&) {

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "bayloom/record/store.h"
+#include "bayloom/run/repeat_options.h"
 #include "bayloom/trial/budget.h"
 #include "bayloom/tuning/gain_in_turns.h"
-#include "bayloom/tuning/repeat_options.h"
 #include "bayloom/tuning/session.h"
 
 namespace bayloom::tuning {
@@ -31,12 +31,12 @@ class ProgramRepeats {
   /// then more candidates; the tasks that a run of the whole spends most time on come first. All
   /// but `options` must outlive it.
   ProgramRepeats(record::Store& store, const Session& session, ProgramEvaluator& evaluator,
-                 const RepeatOptions& options, double seconds);
+                 const run::RepeatOptions& options, double seconds);
   ~ProgramRepeats();
 
   /// Carries out what is planned; the budget's trials count for nothing. Ends like every run.
   trial::StopReason Run(const trial::Budget& budget,
-                        const std::function<void(const RepeatStatus&)>& observer = {});
+                        const std::function<void(const run::RepeatStatus&)>& observer = {});
   /// Of the tasks whose zero-trial program took part; nullopt where none did.
   std::optional<GainInTurns> Gain() const;
   /// Why trials cannot be carried out, after an end by StopReason::kLost.

@@ -13,10 +13,10 @@
 
 #include "bayloom/cost/cost_model.h"
 #include "bayloom/record/store.h"
+#include "bayloom/run/repeat_options.h"
 #include "bayloom/tuning/earlier_trials.h"
 #include "bayloom/tuning/network_front.h"
 #include "bayloom/tuning/program_repeats.h"
-#include "bayloom/tuning/repeat_options.h"
 #include "bayloom/tuning/session.h"
 #include "bayloom/tuning/tuning_subject.h"
 #include "bayloom/tuning/user_store.h"
@@ -55,7 +55,7 @@ struct TuneOptions {
   /// (NetworkTurns), else each alone (ProgramRepeats). That takes about this share of the time that
   /// the trials took, or two seconds if that is more; a budget of seconds includes it, and spends
   /// at most a fifth on it.
-  RepeatOptions repeat = {.candidates = 4, .rounds = 6};
+  run::RepeatOptions repeat = {.candidates = 4, .rounds = 6};
   double repeat_share = 0.05;
 };
 
@@ -64,7 +64,7 @@ struct TuningObserver {
   std::function<void(const SessionStatus&, const trial::Outcome&)> on_trial = {};
   std::function<void(const SessionStatus&)> on_slot = {};
   /// A task's best programs were measured again, or that begins.
-  std::function<void(const RepeatStatus&)> on_repeat = {};
+  std::function<void(const run::RepeatStatus&)> on_repeat = {};
 };
 
 /// What a tuning has achieved. Tasks count with their weights.

@@ -9,7 +9,7 @@
 #include <optional>
 #include <sstream>
 
-#include "bayloom/external/recorded_space.h"
+#include "bayloom/search/recorded_space.h"
 #include "bayloom/target/target_json.h"
 #include "bayloom/tensor/workload_json.h"
 
@@ -57,7 +57,7 @@ tensor::Program ReadProgram(const Json& line, const Task& task) {
 
 ScheduleRecords ScheduleRecords::Read(const std::string& path) {
   ScheduleRecords records;
-  std::istringstream text(external::ReadMaybeGzipped(path));
+  std::istringstream text(search::ReadMaybeGzipped(path));
   std::optional<Task> task;
   std::string line;
   for (int number = 1; std::getline(text, line); ++number) {

@@ -24,9 +24,9 @@
 #include "bayloom/base/result.h"
 #include "bayloom/base/thread_pool.h"
 #include "bayloom/experimental/register.h"
-#include "bayloom/external/recorded_space.h"
-#include "bayloom/external/scenario.h"
-#include "bayloom/external/study.h"
+#include "bayloom/search/recorded_space.h"
+#include "bayloom/search/scenario.h"
+#include "bayloom/search/study.h"
 #include "bayloom/space/configuration_json.h"
 #include "benchmarks/result_file.h"
 #include "benchmarks/run_tool.h"
@@ -47,7 +47,7 @@ struct TableOptions {
 };
 
 struct Benchmark {
-  external::Scenario scenario;
+  search::Scenario scenario;
   std::unordered_map<space::Configuration, trial::Outcome> outcomes;  ///< of all configurations
   double best = std::numeric_limits<double>::quiet_NaN();
   int budget = 0;
@@ -59,15 +59,15 @@ double RelativePerformance(const Benchmark& benchmark, double value) {
 }
 
 /// The scenario at the path, as if its permutations, which say nothing of it, had that metric.
-external::Scenario LoadWithMetric(const std::string& path, const std::string& metric) {
-  if (metric.empty()) return external::LoadScenario(path);
+search::Scenario LoadWithMetric(const std::string& path, const std::string& metric) {
+  if (metric.empty()) return search::LoadScenario(path);
   std::ifstream file(path);
   std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   const std::string type = "type: permutation";
   for (size_t at = text.find(type); at != std::string::npos; at = text.find(type, at + 1)) {
     text.insert(at + type.size(), ", metric: " + metric);
   }
-  return external::ParseScenario(text, path);
+  return search::ParseScenario(text, path);
 }
 
 /// Reads NAME.yaml and the record NAME_T4.json.gz beside it.
@@ -76,9 +76,8 @@ Benchmark LoadBenchmark(const std::string& path, const std::string& metric) {
   const std::string record = (file.parent_path() / (file.stem().string() + "_T4.json.gz")).string();
   Benchmark benchmark;
   benchmark.scenario = LoadWithMetric(path, metric);
-  const external::Scenario& scenario = benchmark.scenario;
-  const external::RecordedSpace recorded =
-      external::RecordedSpace::Load(record, scenario.objective);
+  const search::Scenario& scenario = benchmark.scenario;
+  const search::RecordedSpace recorded = search::RecordedSpace::Load(record, scenario.objective);
   benchmark.best = scenario.maximize ? recorded.Max() : recorded.Min();
   benchmark.budget = static_cast<int>(scenario.max_trials.value_or(60));
   scenario.space->ForEach([&](const space::Configuration& c) {
@@ -144,9 +143,8 @@ class NoisyTrials {
 /// One search as `bayloom search` makes it: the scenario's default comes first.
 Curve Replay(const Benchmark& benchmark, const std::string& optimizer, const TableOptions& options,
              uint64_t seed) {
-  external::Study study(
-      benchmark.scenario,
-      optimizer::MakeOptimizer(optimizer, benchmark.scenario.space, {.seed = seed}));
+  search::Study study(benchmark.scenario, optimizer::MakeOptimizer(
+                                              optimizer, benchmark.scenario.space, {.seed = seed}));
   NoisyTrials trials(benchmark, options, seed);
   Curve curve;
   while (static_cast<int>(curve.size()) < benchmark.budget) {

@@ -10,8 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include "bayloom/base/result.h"
-#include "bayloom/external/recorded_space.h"
-#include "bayloom/external/scenario.h"
+#include "bayloom/search/recorded_space.h"
+#include "bayloom/search/scenario.h"
 #include "bayloom/space/configuration_json.h"
 
 namespace bayloom {
@@ -41,12 +41,12 @@ double Enough(double optimum, double share) {
 RecordedTask LoadRecordedTask(const std::string& path) {
   const fs::path file(path), folder = file.parent_path();
   const bool is_scenario = file.extension() == ".yaml";
-  const external::Scenario scenario =
-      external::LoadScenario(is_scenario ? path : (folder / "T1.json").string());
-  const external::RecordedSpace recorded =
-      is_scenario ? external::RecordedSpace::Load((folder / file.stem()).string() + "_T4.json.gz",
-                                                  scenario.objective)
-                  : external::RecordedSpace::Load(path, "");
+  const search::Scenario scenario =
+      search::LoadScenario(is_scenario ? path : (folder / "T1.json").string());
+  const search::RecordedSpace recorded =
+      is_scenario ? search::RecordedSpace::Load((folder / file.stem()).string() + "_T4.json.gz",
+                                                scenario.objective)
+                  : search::RecordedSpace::Load(path, "");
   const bool maximize = is_scenario && scenario.maximize;
   RecordedTask task;
   task.name = is_scenario ? scenario.name : TaskName(path);

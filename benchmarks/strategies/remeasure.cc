@@ -18,6 +18,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "bayloom/base/quantile.h"
 #include "bayloom/base/result.h"
 #include "bayloom/base/stop_flag.h"
 #include "bayloom/cli/options/at_least_one.h"
@@ -130,8 +131,7 @@ class Turns {
   /// The median of the rounds.
   double SecondsOf(const record::StoredTrial& trial) const {
     const std::vector<double>& seconds = programs_.at(trial.key).seconds;
-    return seconds.empty() ? std::numeric_limits<double>::infinity()
-                           : measure::Quantile(seconds, 0.5);
+    return seconds.empty() ? std::numeric_limits<double>::infinity() : base::Median(seconds);
   }
 
  private:

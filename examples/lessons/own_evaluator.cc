@@ -11,8 +11,8 @@
 #include <cmath>
 #include <thread>
 
-#include "bayloom/external.h"
 #include "bayloom/optimizer.h"
+#include "bayloom/search.h"
 #include "bayloom/trial.h"
 
 using namespace bayloom;
@@ -42,7 +42,7 @@ double Milliseconds(const Space& space, const Configuration& configuration) {
 }  // namespace
 
 int main() {
-  const Scenario scenario = external::ParseScenario(kScenario, "lesson.yaml");
+  const Scenario scenario = search::ParseScenario(kScenario, "lesson.yaml");
   const auto evaluate = [&](const Configuration& configuration,
                             const std::stop_token& stop) -> std::optional<Outcome> {
     if (stop.stop_requested()) return std::nullopt;
@@ -54,13 +54,13 @@ int main() {
   };
   trial::ThreadedEvaluator<Configuration> evaluator({evaluate, evaluate});
 
-  external::Study study(scenario, MakeOptimizer("bayesian", scenario.space, {.seed = 1}));
-  external::StudyTask task(study, evaluator);
+  search::Study study(scenario, MakeOptimizer("bayesian", scenario.space, {.seed = 1}));
+  search::StudyTask task(study, evaluator);
   run::ScheduledRun<Configuration> run({.budget = {.trials = 40}, .scheduler = "round-robin"});
   run.AddTask(task, {.name = "kernel"});
   const StopReason reason = run.Run();
 
-  const external::StudyTrial& best = *study.best();
+  const search::StudyTrial& best = *study.best();
   fmt::print("{}: {} trials, best {:.2f} ms after {}\n", trial::Describe(reason), study.trials(),
              best.outcome.value, best.ordinal + 1);
   return best.outcome.value < 3 ? 0 : 1;

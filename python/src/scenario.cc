@@ -16,7 +16,7 @@
 
 #include "bayloom/base/random.h"
 #include "bayloom/base/result.h"
-#include "bayloom/external/code_constraint.h"
+#include "bayloom/search/code_constraint.h"
 
 namespace bayloom::python {
 namespace {
@@ -99,14 +99,14 @@ nb::list Sample(const Scenario& scenario, int count, uint64_t seed) {
 Scenario Scenario::Load(const std::string& path) {
   const nb::gil_scoped_release release;
   Scenario loaded;
-  loaded.scenario_ = external::LoadScenario(path);
+  loaded.scenario_ = search::LoadScenario(path);
   return loaded;
 }
 
 Scenario Scenario::Parse(const std::string& text, const std::string& path,
                          std::vector<Constraint> constraints) {
   Scenario parsed;
-  std::vector<external::CodeConstraint> in_code;
+  std::vector<search::CodeConstraint> in_code;
   for (auto& [names, function] : constraints) {
     const size_t which = parsed.functions_->held.size();
     parsed.functions_->held.push_back(std::move(function));
@@ -116,7 +116,7 @@ Scenario Scenario::Parse(const std::string& text, const std::string& path,
          }});
   }
   const nb::gil_scoped_release release;
-  parsed.scenario_ = external::ParseScenario(text, path, in_code);
+  parsed.scenario_ = search::ParseScenario(text, path, in_code);
   return parsed;
 }
 
@@ -167,7 +167,7 @@ void BindScenario(nb::module_& module) {
           "objectives",
           [](const Scenario& s) {
             std::vector<std::pair<std::string, bool>> objectives;
-            for (const external::Objective& each : s.get().Objectives()) {
+            for (const search::Objective& each : s.get().Objectives()) {
               objectives.emplace_back(each.name, each.maximize);
             }
             return objectives;

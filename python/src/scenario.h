@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "bayloom/external/scenario.h"
+#include "bayloom/search/scenario.h"
 
 namespace bayloom::python {
 
@@ -35,12 +35,12 @@ class Scenario {
   static Scenario Parse(const std::string& text, const std::string& path,
                         std::vector<Constraint> constraints);
 
-  const external::Scenario& get() const { return scenario_; }
-  external::Scenario& get() { return scenario_; }
+  const search::Scenario& get() const { return scenario_; }
+  search::Scenario& get() { return scenario_; }
   Functions& functions() { return *functions_; }
 
  private:
-  external::Scenario scenario_;
+  search::Scenario scenario_;
   std::shared_ptr<Functions> functions_ = std::make_shared<Functions>();
 };
 

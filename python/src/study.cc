@@ -15,8 +15,8 @@
 
 #include "bayloom/base/clock.h"
 #include "bayloom/base/result.h"
-#include "bayloom/tuning/durable_study.h"
-#include "bayloom/tuning/earlier_searches.h"
+#include "bayloom/search/durable_study.h"
+#include "bayloom/search/earlier_searches.h"
 #include "outcome.h"
 #include "scenario.h"
 
@@ -33,13 +33,13 @@ class Study {
         const std::vector<std::string>& transfer, const std::string& transfer_method)
       : scenario_(scenario) {
     const nb::gil_scoped_release release;
-    external::Scenario& what = scenario_.get();
-    learned_from_ = tuning::TeachOptimizer(transfer, transfer_method, database.value_or(""), what);
+    search::Scenario& what = scenario_.get();
+    learned_from_ = search::TeachOptimizer(transfer, transfer_method, database.value_or(""), what);
     if (database) {
       store_.emplace(*database);
-      durable_ = std::make_unique<tuning::DurableStudy>(what, *store_, resume);
+      durable_ = std::make_unique<search::DurableStudy>(what, *store_, resume);
     } else {
-      in_memory_ = std::make_unique<external::Study>(
+      in_memory_ = std::make_unique<search::Study>(
           what, optimizer::MakeOptimizer(what.optimizer, what.space, what.optimizer_options));
     }
     earlier_ = study().elapsed();
@@ -71,7 +71,7 @@ class Study {
   nb::list Earlier() const {
     nb::list trials;
     if (!durable_) return trials;
-    for (const external::StudyTrial& trial : durable_->earlier()) {
+    for (const search::StudyTrial& trial : durable_->earlier()) {
       nb::dict shown = ToPython(trial.outcome);
       shown["number"] = trial.ordinal;
       shown["params"] = ToPython(study().space(), trial.configuration);
@@ -96,14 +96,14 @@ class Study {
   }
 
  private:
-  external::Study& study() { return durable_ ? durable_->study() : *in_memory_; }
-  const external::Study& study() const { return durable_ ? durable_->study() : *in_memory_; }
+  search::Study& study() { return durable_ ? durable_->study() : *in_memory_; }
+  const search::Study& study() const { return durable_ ? durable_->study() : *in_memory_; }
 
   Scenario scenario_;
   std::vector<std::string> learned_from_;
   std::optional<record::Store> store_;
-  std::unique_ptr<tuning::DurableStudy> durable_;  ///< if there is a store
-  std::unique_ptr<external::Study> in_memory_;     ///< if there is none
+  std::unique_ptr<search::DurableStudy> durable_;  ///< if there is a store
+  std::unique_ptr<search::Study> in_memory_;       ///< if there is none
   double earlier_ = 0;
   double begun_ = 0;
 };

@@ -72,8 +72,8 @@ TEST(Options, OfSearchReachTheirFields) {
                {"--optimizer", "--db", "--workers", "--ray", "--ray-command", "--sandbox",
                 "--command", "--recorded", "--transfer", "--transfer-method", "--until-value",
                 "--until-plateau", "--plateau-gain", "--weights", "--out", "--csv", "--json"});
-  const std::vector<tuning::SearchMember> members(2);
-  const tuning::SearchOptions options = arguments.Options(members);
+  const std::vector<search::SearchMember> members(2);
+  const search::SearchOptions options = arguments.Options(members);
   ExpectRun(options.run, "round-robin");
   EXPECT_EQ(options.run.trials_per_slot, 3);
   EXPECT_EQ(options.jobs, 4);
@@ -84,7 +84,7 @@ TEST(Options, OfSearchReachTheirFields) {
 
 TEST(Options, ASingleScenarioHasItsOwnBudget) {
   SearchArguments arguments;
-  std::vector<tuning::SearchMember> members(1);
+  std::vector<search::SearchMember> members(1);
   members[0].scenario.max_trials = 11;
   members[0].scenario.max_seconds = 13;
   const run::RunOptions run = arguments.Options(members).run;

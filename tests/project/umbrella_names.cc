@@ -4,11 +4,11 @@
 // The names that the umbrella headers lift into bayloom are those of their modules.
 #include <type_traits>
 
-#include "bayloom/external.h"
 #include "bayloom/graph.h"
 #include "bayloom/mapspace.h"
 #include "bayloom/optimizer.h"
 #include "bayloom/record.h"
+#include "bayloom/search.h"
 #include "bayloom/space.h"
 #include "bayloom/target.h"
 #include "bayloom/tensor.h"
@@ -27,7 +27,7 @@ static_assert(std::is_same_v<bayloom::Optimizer, bayloom::optimizer::Optimizer>)
 static_assert(std::is_same_v<bayloom::Outcome, bayloom::trial::Outcome>);
 static_assert(std::is_same_v<bayloom::Problem, bayloom::mapspace::Problem>);
 static_assert(std::is_same_v<bayloom::Program, bayloom::tensor::Program>);
-static_assert(std::is_same_v<bayloom::Scenario, bayloom::external::Scenario>);
+static_assert(std::is_same_v<bayloom::Scenario, bayloom::search::Scenario>);
 static_assert(std::is_same_v<bayloom::Schedule, bayloom::tensor::Schedule>);
 static_assert(std::is_same_v<bayloom::Space, bayloom::space::Space>);
 static_assert(std::is_same_v<bayloom::StopReason, bayloom::trial::StopReason>);

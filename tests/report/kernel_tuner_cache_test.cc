@@ -12,11 +12,11 @@
 #include "bayloom/base/random.h"
 #include "bayloom/base/result.h"
 #include "bayloom/base/text_limits.h"
-#include "bayloom/external/evaluator.h"
-#include "bayloom/external/recorded_space.h"
-#include "bayloom/external/scenario.h"
-#include "bayloom/external/scenario_overrides.h"
 #include "bayloom/report/search_export.h"
+#include "bayloom/search/evaluator.h"
+#include "bayloom/search/recorded_space.h"
+#include "bayloom/search/scenario.h"
+#include "bayloom/search/scenario_overrides.h"
 #include "bayloom/space/configuration_json.h"
 #include "tests/temporary_folder.h"
 
@@ -33,11 +33,11 @@ minimize: time
 )";
 
 /// Every third configuration fails.
-std::vector<external::StudyTrial> SomeTrials(const external::Scenario& scenario) {
+std::vector<search::StudyTrial> SomeTrials(const search::Scenario& scenario) {
   base::RandomStream random(1);
-  std::vector<external::StudyTrial> trials;
+  std::vector<search::StudyTrial> trials;
   for (int i = 0; i < 30; ++i) {
-    external::StudyTrial trial;
+    search::StudyTrial trial;
     trial.ordinal = i;
     trial.configuration = scenario.space->Sample(random).value();
     trial.outcome = i % 3 == 2 ? trial::Outcome::Infeasible(i % 2 == 0 ? trial::Verdict::kBuildError
@@ -59,14 +59,14 @@ std::string Written(const TemporaryFolder& folder, const std::string& text) {
 
 TEST(KernelTunerCache, IsReadBackAsARecordedSpace) {
   const TemporaryFolder folder;
-  const external::Scenario scenario = external::ParseScenario(kScenario, "blur.yaml");
-  const std::vector<external::StudyTrial> trials = SomeTrials(scenario);
+  const search::Scenario scenario = search::ParseScenario(kScenario, "blur.yaml");
+  const std::vector<search::StudyTrial> trials = SomeTrials(scenario);
   const auto space =
-      external::RecordedSpace::Load(Written(folder, KernelTunerCache(scenario, trials, 0)), "");
+      search::RecordedSpace::Load(Written(folder, KernelTunerCache(scenario, trials, 0)), "");
   EXPECT_EQ(space.measurement(), "time");
   EXPECT_EQ(space.size(), 30);
   EXPECT_EQ(space.CountFeasible(), 20);
-  for (const external::StudyTrial& trial : trials) {
+  for (const search::StudyTrial& trial : trials) {
     const trial::Outcome outcome =
         space.OutcomeOf(space::ToJson(*scenario.space, trial.configuration));
     EXPECT_EQ(outcome.verdict, trial.outcome.verdict);
@@ -79,17 +79,17 @@ TEST(KernelTunerCache, IsReadBackAsARecordedSpace) {
 
 TEST(KernelTunerCache, OfAConditionalSearchIsLookedUpByItsScenario) {
   const TemporaryFolder folder;
-  external::Scenario scenario = external::ParseScenario(R"(
+  search::Scenario scenario = search::ParseScenario(R"(
 parameters:
   tiling: {type: categorical, values: [none, square]}
   tile: {type: ordinal, values: [8, 16], active_if: tiling == 'square'}
   order: {type: permutation, size: 3, active_if: tile == 16}
 minimize: time
 )",
-                                                        "blur.yaml");
-  std::vector<external::StudyTrial> trials;
+                                                    "blur.yaml");
+  std::vector<search::StudyTrial> trials;
   scenario.space->ForEach([&](const space::Configuration& configuration) {
-    external::StudyTrial trial;
+    search::StudyTrial trial;
     trial.configuration = configuration;
     trial.outcome = trial::Outcome::Feasible(1.5 + static_cast<double>(trials.size()));
     trials.push_back(trial);
@@ -97,9 +97,9 @@ minimize: time
   });
   ASSERT_EQ(trials.size(), 1u + 1 + 6);
   const std::string path = Written(folder, KernelTunerCache(scenario, trials, 0));
-  external::OverrideRecorded(path, scenario);
-  const auto evaluator = external::MakeEvaluator(scenario.space, scenario.evaluator, 1);
-  for (const external::StudyTrial& trial : trials) {
+  search::OverrideRecorded(path, scenario);
+  const auto evaluator = search::MakeEvaluator(scenario.space, scenario.evaluator, 1);
+  for (const search::StudyTrial& trial : trials) {
     evaluator->Submit(0, trial.configuration);
     const auto finished = evaluator->Collect(1, [] { return false; });
     ASSERT_EQ(finished.size(), 1u);
@@ -109,7 +109,7 @@ minimize: time
 }
 
 TEST(KernelTunerCache, HasTheKeysByWhichKernelTunerLooksUp) {
-  const external::Scenario scenario = external::ParseScenario(kScenario, "blur.yaml");
+  const search::Scenario scenario = search::ParseScenario(kScenario, "blur.yaml");
   const std::string text = KernelTunerCache(scenario, SomeTrials(scenario), 0);
   EXPECT_TRUE(text.ends_with("}\n}"));  // what it takes for a file that was closed
   const nlohmann::json cache = nlohmann::json::parse(text);
@@ -126,30 +126,30 @@ TEST(KernelTunerCache, HasTheKeysByWhichKernelTunerLooksUp) {
 
 TEST(KernelTunerCache, IsAScenarioOfItsOwn) {
   const TemporaryFolder folder;
-  const external::Scenario scenario = external::ParseScenario(kScenario, "blur.yaml");
-  const std::vector<external::StudyTrial> trials = SomeTrials(scenario);
+  const search::Scenario scenario = search::ParseScenario(kScenario, "blur.yaml");
+  const std::vector<search::StudyTrial> trials = SomeTrials(scenario);
   std::string text = KernelTunerCache(scenario, trials, 0);
   text.replace(text.size() - 3, 3, ",");  // as an interrupted run leaves it
-  const external::Scenario read = external::LoadScenario(Written(folder, text));
+  const search::Scenario read = search::LoadScenario(Written(folder, text));
   EXPECT_EQ(read.name, "blur");
   EXPECT_EQ(read.objective, "time");
   EXPECT_FALSE(read.maximize);
   ASSERT_EQ(read.space->size(), 4);
-  for (const external::StudyTrial& trial : trials) {
+  for (const search::StudyTrial& trial : trials) {
     const auto configuration =
         space::FromJson(*read.space, space::ToJson(*scenario.space, trial.configuration));
     ASSERT_TRUE(configuration) << configuration.error().message;
   }
   // What the database keeps of it is the space, which is read again without the file.
   EXPECT_LT(read.text.size(), text.size() / 2);
-  EXPECT_EQ(external::ParseScenario(read.text, "gone.json").space->CountFeasible(),
+  EXPECT_EQ(search::ParseScenario(read.text, "gone.json").space->CountFeasible(),
             read.space->CountFeasible());
 }
 
 TEST(KernelTunerCache, MayEndAnywhereBehindItsHeader) {
   const TemporaryFolder folder;
-  const external::Scenario scenario = external::ParseScenario(kScenario, "blur } \" {.yaml");
-  const std::vector<external::StudyTrial> trials = SomeTrials(scenario);
+  const search::Scenario scenario = search::ParseScenario(kScenario, "blur } \" {.yaml");
+  const std::vector<search::StudyTrial> trials = SomeTrials(scenario);
   const std::string text = KernelTunerCache(scenario, trials, 0);
   const size_t begin = text.find("\"cache\": {") + 10;
   ASSERT_LT(begin, text.size());
@@ -159,11 +159,11 @@ TEST(KernelTunerCache, MayEndAnywhereBehindItsHeader) {
   };
   for (size_t end = begin + 1; end < text.size(); end += 37) {
     const std::string path = Written(folder, text.substr(0, end));
-    const external::Scenario read = external::LoadScenario(path);
+    const search::Scenario read = search::LoadScenario(path);
     EXPECT_EQ(read.space->size(), 4);
     const int64_t begun = complete(end);
     try {
-      const int64_t entries = external::RecordedSpace::Load(path, "").size();
+      const int64_t entries = search::RecordedSpace::Load(path, "").size();
       EXPECT_GE(entries, begun - 1) << end;
       EXPECT_LE(entries, begun) << end;
     } catch (const InputError& error) {
@@ -171,8 +171,7 @@ TEST(KernelTunerCache, MayEndAnywhereBehindItsHeader) {
       EXPECT_THAT(error.what(), testing::HasSubstr("the cache is empty"));
     }
   }
-  EXPECT_THROW((void)external::LoadScenario(Written(folder, text.substr(0, begin - 20))),
-               InputError);
+  EXPECT_THROW((void)search::LoadScenario(Written(folder, text.substr(0, begin - 20))), InputError);
 }
 
 TEST(KernelTunerCache, MayBeLargerThanScenariosAre) {
@@ -180,8 +179,8 @@ TEST(KernelTunerCache, MayBeLargerThanScenariosAre) {
   const std::string blanks(base::kMaxTextBytes, ' ');
   const std::string cache = R"({"tune_params_keys": ["a"], "tune_params": {"a": [1, 2]},
     "cache": {"1": {"a": 1, "time": 3.5})";
-  EXPECT_EQ(external::LoadScenario(Written(folder, cache + blanks + "}}")).space->size(), 1);
-  EXPECT_THAT([&] { (void)external::LoadScenario(Written(folder, "parameters: {}" + blanks)); },
+  EXPECT_EQ(search::LoadScenario(Written(folder, cache + blanks + "}}")).space->size(), 1);
+  EXPECT_THAT([&] { (void)search::LoadScenario(Written(folder, "parameters: {}" + blanks)); },
               testing::ThrowsMessage<InputError>(testing::HasSubstr("larger than 64 MiB")));
 }
 
@@ -190,21 +189,21 @@ TEST(KernelTunerCache, RatesAreMaximized) {
     "objective": ["GFLOP/s"], "cache": {"1": {"a": 1, "GFLOP/s": 3.5}}})";
   const TemporaryFolder folder;
   const std::string path = Written(folder, text);
-  EXPECT_TRUE(external::LoadScenario(path).maximize);
-  EXPECT_EQ(external::RecordedSpace::Load(path, "").OutcomeOf({{"a", true}}).value, 3.5);
+  EXPECT_TRUE(search::LoadScenario(path).maximize);
+  EXPECT_EQ(search::RecordedSpace::Load(path, "").OutcomeOf({{"a", true}}).value, 3.5);
 }
 
 TEST(KernelTunerCache, KeepsTheDirectionOfTheObjective) {
   const TemporaryFolder folder;
   const auto maximizes = [&](const std::string& objective) {
-    const external::Scenario scenario = external::ParseScenario(
+    const search::Scenario scenario = search::ParseScenario(
         "parameters: {tile: {type: integer, range: [1, 4]}}\n" + objective + "\n", "blur.yaml");
-    external::StudyTrial trial;
+    search::StudyTrial trial;
     trial.configuration = {{2.0}};
     trial.outcome = trial::Outcome::Feasible(3);
     trial.outcome.Set("bytes", 7);
-    const external::Scenario read = external::LoadScenario(
-        Written(folder, KernelTunerCache(scenario, std::span(&trial, 1), 0)));
+    const search::Scenario read =
+        search::LoadScenario(Written(folder, KernelTunerCache(scenario, std::span(&trial, 1), 0)));
     EXPECT_EQ(read.objective, scenario.objective);
     return read.maximize;
   };
@@ -217,24 +216,24 @@ TEST(KernelTunerCache, KeepsTheDirectionOfTheObjective) {
 
 TEST(KernelTunerCache, NamesOfItsOwnFieldsAreForObjectivesAndParametersFirst) {
   const TemporaryFolder folder;
-  const external::Scenario scenario = external::ParseScenario(R"(
+  const search::Scenario scenario = search::ParseScenario(R"(
 parameters:
   timestamp: {type: integer, range: [1, 9]}
   benchmark_time: {type: integer, range: [1, 9]}
 minimize: compile_time
 )",
-                                                              "blur.yaml");
-  external::StudyTrial trial;
+                                                          "blur.yaml");
+  search::StudyTrial trial;
   trial.configuration =
       *scenario.space->Parse({{"timestamp", int64_t{7}}, {"benchmark_time", int64_t{3}}});
   trial.outcome = trial::Outcome::Feasible(0.125);
   trial.outcome.Set("build_seconds", 4);
   trial.outcome.Set("timestamp", 4);
   const std::string text = KernelTunerCache(scenario, std::span(&trial, 1), 0);
-  const auto space = external::RecordedSpace::Load(Written(folder, text), "");
+  const auto space = search::RecordedSpace::Load(Written(folder, text), "");
   EXPECT_EQ(space.OutcomeOf({{"timestamp", 7}, {"benchmark_time", 3}}).value, 0.125);
 
-  const external::Scenario twice = external::ParseScenario(
+  const search::Scenario twice = search::ParseScenario(
       "parameters: {time: {type: integer, range: [1, 2]}}\nminimize: time\n", "blur.yaml");
   EXPECT_THROW((void)KernelTunerCache(twice, {}, 0), InputError);
 }
@@ -242,8 +241,7 @@ minimize: compile_time
 TEST(KernelTunerCache, WhatIsNoneIsRefused) {
   const TemporaryFolder folder;
   const auto refused = [&](const std::string& text) {
-    EXPECT_THROW((void)external::RecordedSpace::Load(Written(folder, text), ""), InputError)
-        << text;
+    EXPECT_THROW((void)search::RecordedSpace::Load(Written(folder, text), ""), InputError) << text;
   };
   refused(R"({"tune_params_keys": ["a"], "cache": {}})");
   refused(R"({"tune_params_keys": ["a"], "cache": {"1": {"b": 1, "time": 2}}})");
@@ -251,7 +249,7 @@ TEST(KernelTunerCache, WhatIsNoneIsRefused) {
   refused(R"({"tune_params_keys": [3], "cache": {"1": {"a": 1, "time": 2}}})");
   refused(R"({"tune_params_keys": ["a"], "cache": {"1": 7}})");
   EXPECT_THROW(
-      (void)external::LoadScenario(Written(
+      (void)search::LoadScenario(Written(
           folder, R"({"tune_params_keys": ["a"], "tune_params": {"b": [1]}, "cache": {}})")),
       InputError);
 }

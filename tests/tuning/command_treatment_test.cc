@@ -10,10 +10,10 @@
 #include <string>
 
 #include "bayloom/base/clock.h"
-#include "bayloom/external/evaluator.h"
-#include "bayloom/external/scenario.h"
 #include "bayloom/mapspace/mapping_evaluator.h"
 #include "bayloom/mapspace/mapspace.h"
+#include "bayloom/search/evaluator.h"
+#include "bayloom/search/scenario.h"
 #include "tests/base/running_process.h"
 #include "tests/patience.h"
 #include "tests/temporary_folder.h"
@@ -69,9 +69,9 @@ std::unique_ptr<Subject> ForSearch(const std::string& command, const Limits& lim
       "evaluator:\n  shell: '" +
       quoted + "'\n  timeout: " + std::to_string(limits.timeout_seconds) + "\n";
   if (limits.memory_mib > 0) text += "  memory: " + std::to_string(limits.memory_mib) + "MiB\n";
-  const external::Scenario scenario = external::ParseScenario(text, "scenario.yaml");
+  const search::Scenario scenario = search::ParseScenario(text, "scenario.yaml");
   return std::make_unique<SubjectOf<space::Configuration>>(
-      external::MakeEvaluator(scenario.space, scenario.evaluator, 1),
+      search::MakeEvaluator(scenario.space, scenario.evaluator, 1),
       *scenario.default_configuration);
 }
 

@@ -121,23 +121,23 @@ TEST(DesignSearch, FindsTheBestOfAllDesigns) {
   DesignSearch search(Small(), TwoNetworks(), options);
   EXPECT_EQ(search.technology().name, "7nm");
   EXPECT_EQ(search.Run(), trial::StopReason::kExhausted);
-  const std::vector<external::StudyTrial> all = search.Trials();
+  const std::vector<search::StudyTrial> all = search.Trials();
   ASSERT_EQ(all.size(), 30u);
-  const std::vector<external::StudyTrial> best = search.BestDesigns(3);
+  const std::vector<search::StudyTrial> best = search.BestDesigns(3);
   ASSERT_EQ(best.size(), 3u);
-  for (const external::StudyTrial& trial : all) {
+  for (const search::StudyTrial& trial : all) {
     ASSERT_TRUE(trial.outcome.ok()) << trial.outcome.reason;
     EXPECT_GE(trial.outcome.value, best[0].outcome.value);
   }
   // No design of the front is beaten, every other is.
   std::set<int64_t> front;
-  for (const external::StudyTrial& trial : search.Front()) front.insert(trial.ordinal);
-  const auto costs = [](const external::StudyTrial& trial) {
+  for (const search::StudyTrial& trial : search.Front()) front.insert(trial.ordinal);
+  const auto costs = [](const search::StudyTrial& trial) {
     return std::vector<double>{trial.outcome.Get("area_mm2", 0), trial.outcome.Get("energy_pj", 0),
                                trial.outcome.Get("cycles", 0)};
   };
-  for (const external::StudyTrial& trial : all) {
-    const bool is_beaten = std::ranges::any_of(all, [&](const external::StudyTrial& other) {
+  for (const search::StudyTrial& trial : all) {
+    const bool is_beaten = std::ranges::any_of(all, [&](const search::StudyTrial& other) {
       return pareto::Dominates(costs(other), costs(trial));
     });
     EXPECT_EQ(front.contains(trial.ordinal), !is_beaten) << trial.ordinal;
@@ -155,16 +155,16 @@ TEST(DesignSearch, FindsTheDesignsThatNoneBeatsInAllObjectives) {
   {
     DesignSearch search(Small(), TwoNetworks(), options);
     EXPECT_EQ(search.Run(), trial::StopReason::kExhausted);
-    const auto costs = [](const external::StudyTrial& trial) {
+    const auto costs = [](const search::StudyTrial& trial) {
       return std::vector<double>{trial.outcome.value, trial.outcome.Get("area", 0)};
     };
     std::set<int64_t> front;
-    for (const external::StudyTrial& trial : search.Front()) front.insert(trial.ordinal);
+    for (const search::StudyTrial& trial : search.Front()) front.insert(trial.ordinal);
     EXPECT_GT(front.size(), 1u);
-    const std::vector<external::StudyTrial> all = search.Trials();
-    for (const external::StudyTrial& trial : all) {
+    const std::vector<search::StudyTrial> all = search.Trials();
+    for (const search::StudyTrial& trial : all) {
       EXPECT_EQ(trial.outcome.Get("area", 0), trial.outcome.Get("area_mm2", -1));
-      const bool is_beaten = std::ranges::any_of(all, [&](const external::StudyTrial& other) {
+      const bool is_beaten = std::ranges::any_of(all, [&](const search::StudyTrial& other) {
         return pareto::Dominates(costs(other), costs(trial));
       });
       EXPECT_EQ(front.contains(trial.ordinal), !is_beaten) << trial.ordinal;
@@ -189,7 +189,7 @@ TEST(DesignSearch, EvaluatesSeveralDesignsAtATime) {
     DesignSearch search(Small(), TwoNetworks(), options);
     EXPECT_EQ(search.Run(), trial::StopReason::kExhausted);
     ASSERT_EQ(search.Trials().size(), 30u);
-    for (const external::StudyTrial& trial : search.Trials()) {
+    for (const search::StudyTrial& trial : search.Trials()) {
       const std::string design = search.design().space().ToString(trial.configuration);
       const double value = values.emplace(design, trial.outcome.value).first->second;
       differences += std::abs(std::log(trial.outcome.value / value));
@@ -237,7 +237,7 @@ TEST(DesignSearch, GoesOnWhereItWasInterrupted) {
     EXPECT_TRUE(search.resumed());
     EXPECT_EQ(search.Run(), trial::StopReason::kTrials);
     std::set<std::string> designs;
-    for (const external::StudyTrial& trial : search.Trials()) {
+    for (const search::StudyTrial& trial : search.Trials()) {
       designs.insert(search.design().space().ToString(trial.configuration));
     }
     EXPECT_EQ(designs.size(), 12u);  // none twice
@@ -257,12 +257,12 @@ TEST(DesignSearch, StaysWithinTheLimit) {
   DesignSearch search(Small(), TwoNetworks(), options);
   EXPECT_EQ(search.Run(), trial::StopReason::kExhausted);
   ASSERT_FALSE(search.BestDesigns(1).empty());
-  for (const external::StudyTrial& trial : search.BestDesigns(30)) {
+  for (const search::StudyTrial& trial : search.BestDesigns(30)) {
     EXPECT_LE(trial.outcome.Get("area_mm2", 0), 0.9 * area);
   }
   // No trial is spent on larger ones, and all others are tried.
   EXPECT_EQ(search.Status().feasible_trials, search.Status().trials);
-  const std::vector<external::StudyTrial> all = free_search.Trials();
+  const std::vector<search::StudyTrial> all = free_search.Trials();
   EXPECT_EQ(search.Status().trials, std::ranges::count_if(all, [&](const auto& trial) {
               return trial.outcome.Get("area_mm2", 0) <= 0.9 * area;
             }));

@@ -46,7 +46,7 @@ TEST(DesignSpace, ScenarioHoldsTheWholeFile) {
   EXPECT_EQ(design.scenario().name, "small");
   EXPECT_THAT(design.scenario().text, HasSubstr("# architecture:"));
   // Read again as what the store keeps.
-  EXPECT_EQ(external::ParseScenario(design.scenario().text, "stored").space->CountFeasible(),
+  EXPECT_EQ(search::ParseScenario(design.scenario().text, "stored").space->CountFeasible(),
             design.space().CountFeasible());
 }
 

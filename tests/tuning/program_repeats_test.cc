@@ -148,7 +148,7 @@ TEST_F(ProgramRepeatsTest, IsStoppedAndResumedBetweenTasks) {
     session = tuning.session().id();
     std::vector<int> done;
     EXPECT_EQ(tuning.Run({.on_repeat =
-                              [&](const RepeatStatus& status) {
+                              [&](const run::RepeatStatus& status) {
                                 EXPECT_EQ(status.all, 2);
                                 done.push_back(status.done);
                                 stop = status.done == 1;
@@ -163,7 +163,7 @@ TEST_F(ProgramRepeatsTest, IsStoppedAndResumedBetweenTasks) {
   const int before = evaluator_.candidates;
   Tuning tuning = Begin();
   std::vector<int> tasks;
-  EXPECT_EQ(tuning.Run({.on_repeat = [&](const RepeatStatus& s) { tasks.push_back(s.all); }}),
+  EXPECT_EQ(tuning.Run({.on_repeat = [&](const run::RepeatStatus& s) { tasks.push_back(s.all); }}),
             trial::StopReason::kTrials);
   EXPECT_EQ(tasks, (std::vector<int>{1, 1})) << "what is compared is not compared again";
   EXPECT_GT(evaluator_.candidates, before);

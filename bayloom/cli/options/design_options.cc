@@ -70,7 +70,7 @@ std::string DesignFooter() {
 }  // namespace
 
 tuning::DesignOptions DesignArguments::Options(const tuning::DesignSpace& design) const {
-  const external::Scenario& scenario = design.scenario();
+  const search::Scenario& scenario = design.scenario();
   tuning::DesignOptions options;
   options.evaluation.objectives = tuning::ParseDesignObjectives(objectives);
   for (const std::string& text : limits) {

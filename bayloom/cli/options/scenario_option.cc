@@ -41,8 +41,8 @@ void ScenarioOption::AddTo(CLI::App& command) {
                    "Continue the last search of this scenario, if there is one");
 }
 
-external::Scenario ScenarioOption::Load() const {
-  external::Scenario scenario = external::LoadScenario(path);
+search::Scenario ScenarioOption::Load() const {
+  search::Scenario scenario = search::LoadScenario(path);
   if (optimizer) scenario.optimizer = *optimizer;
   if (seed) scenario.optimizer_options.seed = static_cast<uint64_t>(*seed);
   if (trials) scenario.max_trials = trials;
@@ -62,7 +62,7 @@ external::Scenario ScenarioOption::Load() const {
   return scenario;
 }
 
-std::string ScenarioOption::DatabaseFor(const external::Scenario& scenario) const {
+std::string ScenarioOption::DatabaseFor(const search::Scenario& scenario) const {
   if (!database.empty()) return database;
   std::string name = scenario.name;
   std::replace(name.begin(), name.end(), '/', '-');

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "bayloom/external/scenario.h"
+#include "bayloom/search/scenario.h"
 
 namespace CLI {
 class App;
@@ -30,9 +30,9 @@ struct ScenarioOption {
 
   void AddTo(CLI::App& command);
   /// Reads the file and applies the other options. Throws InputError.
-  external::Scenario Load() const;
+  search::Scenario Load() const;
   /// Where records are kept: --db, or a file named after the scenario.
-  std::string DatabaseFor(const external::Scenario& scenario) const;
+  std::string DatabaseFor(const search::Scenario& scenario) const;
 };
 
 }  // namespace bayloom::cli

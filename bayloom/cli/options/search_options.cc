@@ -97,14 +97,14 @@ std::string Footer() {
 
 }  // namespace
 
-tuning::SearchOptions SearchArguments::Options(
-    std::span<const tuning::SearchMember> members) const {
-  tuning::SearchOptions given = options;
+search::SearchOptions SearchArguments::Options(
+    std::span<const search::SearchMember> members) const {
+  search::SearchOptions given = options;
   given.resume = scenario.resume;
   given.run.seed = static_cast<uint64_t>(scenario.seed.value_or(0));
   given.run.budget = MakeBudget(scenario.trials, scenario.time);
   if (members.size() > 1) return given;
-  const external::Scenario& only = members[0].scenario;
+  const search::Scenario& only = members[0].scenario;
   given.run.budget.trials = only.max_trials.value_or(trial::Budget::kUnlimited);
   if (only.max_seconds) given.run.budget.seconds = *only.max_seconds;
   return given;

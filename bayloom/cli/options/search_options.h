@@ -11,7 +11,7 @@
 #include "bayloom/cli/options/scenario_option.h"
 #include "bayloom/cli/options/transfer_option.h"
 #include "bayloom/cli/options/workers_option.h"
-#include "bayloom/tuning/scenario_search.h"
+#include "bayloom/search/scenario_search.h"
 
 namespace bayloom::cli {
 
@@ -20,7 +20,7 @@ struct SearchArguments {
   ScenarioOption scenario;
   std::vector<std::string> others;  ///< scenarios that share the budget with the first
   std::vector<double> weights;
-  tuning::SearchOptions options;
+  search::SearchOptions options;
   std::string command;
   std::string recorded;
   bool sandbox = false;
@@ -31,7 +31,7 @@ struct SearchArguments {
   bool json = false;
 
   /// What they say of a search of these; its budget is of a single scenario else its own.
-  tuning::SearchOptions Options(std::span<const tuning::SearchMember> members) const;
+  search::SearchOptions Options(std::span<const search::SearchMember> members) const;
 };
 
 /// Its options and its help.

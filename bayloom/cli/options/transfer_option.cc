@@ -8,7 +8,7 @@
 #include "bayloom/cli/help.h"
 #include "bayloom/cli/output.h"
 #include "bayloom/optimizer/transfer.h"
-#include "bayloom/tuning/earlier_searches.h"
+#include "bayloom/search/earlier_searches.h"
 
 namespace bayloom::cli {
 
@@ -24,8 +24,8 @@ void TransferOption::AddTo(CLI::App& command) {
         optimizer::TransferMethods());
 }
 
-void TransferOption::Apply(const std::string& database, external::Scenario& scenario) const {
-  for (const std::string& note : tuning::TeachOptimizer(files, method, database, scenario)) {
+void TransferOption::Apply(const std::string& database, search::Scenario& scenario) const {
+  for (const std::string& note : search::TeachOptimizer(files, method, database, scenario)) {
     Say("{}\n", note);
   }
 }

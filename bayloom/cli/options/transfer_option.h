@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "bayloom/external/scenario.h"
+#include "bayloom/search/scenario.h"
 
 namespace CLI {
 class App;
@@ -24,7 +24,7 @@ struct TransferOption {
   void AddTo(CLI::App& command);
   /// Tells the scenario's optimizer, if there are files, and says on standard error from what it
   /// learns. `database`: the search's own. Throws InputError where there is nothing to learn from.
-  void Apply(const std::string& database, external::Scenario& scenario) const;
+  void Apply(const std::string& database, search::Scenario& scenario) const;
   /// As on a command line.
   std::vector<std::string> Arguments() const;
 };

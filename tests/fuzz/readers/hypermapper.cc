@@ -3,14 +3,14 @@
 
 // Scenarios of HyperMapper and BaCO.
 
-#include "bayloom/external/scenario.h"
+#include "bayloom/search/scenario.h"
 #include "tests/fuzz/reader.h"
 
 namespace bayloom::fuzz {
 
 std::vector<std::string> Seeds() { return {}; }  // corpus/ has them
 
-void Read(const std::string& input) { (void)external::ParseScenario(input, "scenario.yaml"); }
+void Read(const std::string& input) { (void)search::ParseScenario(input, "scenario.yaml"); }
 
 std::optional<std::string> MutateStructure(const std::string&, base::RandomStream&) {
   return std::nullopt;

@@ -5,7 +5,7 @@
 
 #include <sstream>
 
-#include "bayloom/external/hypermapper_server.h"
+#include "bayloom/search/hypermapper_server.h"
 #include "tests/fuzz/reader.h"
 
 namespace bayloom::fuzz {
@@ -17,7 +17,7 @@ std::vector<std::string> Seeds() {
 }
 
 void Read(const std::string& input) {
-  static const external::Scenario kScenario = external::ParseScenario(
+  static const search::Scenario kScenario = search::ParseScenario(
       R"({"application_name": "theirs", "optimization_objectives": ["runtime"],
           "optimization_iterations": 4, "design_of_experiment": {"number_of_samples": 2},
           "optimization_method": "exhaustive",
@@ -27,11 +27,11 @@ void Read(const std::string& input) {
             "tile": {"parameter_type": "ordinal", "values": [4, 8, 16, 32]},
             "word": {"parameter_type": "categorical", "values": ["a", "b"]}}})",
       "theirs.json");
-  external::Study study(kScenario, optimizer::MakeOptimizer(kScenario.optimizer, kScenario.space,
-                                                            kScenario.optimizer_options));
+  search::Study study(kScenario, optimizer::MakeOptimizer(kScenario.optimizer, kScenario.space,
+                                                          kScenario.optimizer_options));
   std::istringstream in(input);
   std::ostringstream out;
-  external::HyperMapperServer(kScenario, study).Run(in, out);
+  search::HyperMapperServer(kScenario, study).Run(in, out);
 }
 
 std::optional<std::string> MutateStructure(const std::string&, base::RandomStream&) {

@@ -8,8 +8,8 @@
 
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/read_line.h"
-#include "bayloom/external/line_server.h"
-#include "bayloom/external/study.h"
+#include "bayloom/search/line_server.h"
+#include "bayloom/search/study.h"
 #include "tests/fuzz/reader.h"
 
 namespace bayloom::fuzz {
@@ -24,13 +24,13 @@ std::vector<std::string> Seeds() {
 }
 
 void Read(const std::string& input) {
-  static const external::Scenario kScenario = external::ParseScenario(
+  static const search::Scenario kScenario = search::ParseScenario(
       "parameters:\n  x: {type: integer, range: [1, 9]}\n  y: {type: real, range: [0, 4]}\n"
       "  order: {type: permutation, size: 3}\nminimize: seconds\noptimizer: random\n",
       "lines.yaml");
-  external::Study study(kScenario, optimizer::MakeOptimizer(kScenario.optimizer, kScenario.space,
-                                                            kScenario.optimizer_options));
-  external::LineServer server(kScenario, study);
+  search::Study study(kScenario, optimizer::MakeOptimizer(kScenario.optimizer, kScenario.space,
+                                                          kScenario.optimizer_options));
+  search::LineServer server(kScenario, study);
   std::istringstream in(input);
   while (const std::optional<base::Line> line = base::ReadLine(in)) {
     const std::string answer = server.Answer(line->text);

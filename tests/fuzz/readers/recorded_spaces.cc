@@ -7,7 +7,7 @@
 
 #include <cstdio>
 
-#include "bayloom/external/recorded_space.h"
+#include "bayloom/search/recorded_space.h"
 #include "tests/fuzz/reader.h"
 
 namespace bayloom::fuzz {
@@ -38,8 +38,8 @@ std::string Compressed(const std::string& text) {
 std::vector<std::string> Seeds() { return {kRecords, Compressed(kRecords)}; }
 
 void Read(const std::string& input) {
-  const external::RecordedSpace space =
-      external::RecordedSpace::Load(WriteScratch("records.json", input), "");
+  const search::RecordedSpace space =
+      search::RecordedSpace::Load(WriteScratch("records.json", input), "");
   (void)space.CountFeasible();
   (void)space.Min();
 }

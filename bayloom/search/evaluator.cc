@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/search/evaluator.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "bayloom/search/evaluator_functions.h"
+#include "bayloom/search/recorded_space.h"
+#include "bayloom/space/configuration_json.h"
+#include "bayloom/trial/inline_evaluator.h"
+
+namespace bayloom::search {
+namespace {
+
+std::unique_ptr<trial::Evaluator<space::Configuration>> MakeTabulated(
+    std::shared_ptr<const space::Space> space, const EvaluatorOptions& options, int jobs) {
+  auto records = std::make_shared<const RecordedSpace>(RecordedSpace::Load(
+      options.recorded, options.measurement, options.answer.further_fields, space.get()));
+  return std::make_unique<trial::InlineEvaluator<space::Configuration>>(
+      [space = std::move(space),
+       records = std::move(records)](const space::Configuration& configuration) {
+        return records->OutcomeOf(space::ToJson(*space, configuration));
+      },
+      jobs);
+}
+
+}  // namespace
+
+std::string OverBestText(double factor) {
+  return fmt::format(", {:g} times as long as the evaluation of the best took", factor);
+}
+
+std::unique_ptr<trial::Evaluator<space::Configuration>> MakeEvaluator(
+    std::shared_ptr<const space::Space> space, const EvaluatorOptions& options, int jobs,
+    std::shared_ptr<const TimeLimit> limit) {
+  if (options.kind == EvaluatorKind::kNone) return nullptr;
+  if (options.kind == EvaluatorKind::kRecorded) {
+    return MakeTabulated(std::move(space), options, jobs);
+  }
+  trial::PrepareWorkers(jobs, options.sandbox);
+  if (limit == nullptr) {
+    limit = std::make_shared<TimeLimit>(options.timeout, options.timeout_over_best);
+  }
+  const auto guard = std::make_shared<trial::MissingCommandGuard>();
+  const auto notices = std::make_shared<trial::Notices>();
+  std::vector<EvaluateConfiguration> functions;
+  for (int i = 0; i < jobs; ++i) {
+    functions.push_back(options.kind == EvaluatorKind::kCommand
+                            ? MakeCommandFunction(space, options, limit, guard)
+                            : MakeProcessFunction(space, options, limit, notices));
+  }
+  return std::make_unique<trial::ThreadedEvaluator<space::Configuration>>(std::move(functions),
+                                                                          notices);
+}
+
+}  // namespace bayloom::search

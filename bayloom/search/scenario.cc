@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/search/scenario.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "bayloom/base/one_line.h"
+#include "bayloom/base/result.h"
+#include "bayloom/base/text_limits.h"
+#include "bayloom/search/code_constraint.h"
+#include "bayloom/search/kernel_tuner_cache.h"
+#include "bayloom/search/recorded_space.h"
+#include "bayloom/search/scenario_overrides.h"
+#include "bayloom/search/scenario_readers.h"
+#include "bayloom/search/space_reader.h"
+
+namespace bayloom::search {
+
+std::vector<Objective> Scenario::Objectives() const {
+  std::vector<Objective> all = {{objective, maximize}};
+  all.insert(all.end(), further_objectives.begin(), further_objectives.end());
+  return all;
+}
+
+bool Scenario::IsFull(const space::Configuration& configuration) const {
+  if (!optimizer_options.fidelity) return true;
+  return optimizer::IsLastFidelity(*space, configuration);
+}
+
+Scenario ParseScenario(const std::string& text, const std::string& path) {
+  return ParseScenario(text, path, {});
+}
+
+Scenario ParseScenario(const std::string& text, const std::string& path,
+                       std::span<const CodeConstraint> constraints) {
+  const yaml::YamlValue top = yaml::YamlValue::Parse(text, path);
+  const std::filesystem::path file(path);
+  Scenario scenario;
+  scenario.name = base::InOneLine(file.stem().string(), base::kMaxPathBytes);
+  scenario.text = text;
+  scenario.evaluator.here =
+      std::filesystem::absolute(file.parent_path().empty() ? "." : file.parent_path())
+          .lexically_normal()
+          .string();
+  SpaceReader space(constraints);
+  if (top.Find("input_parameters")) {
+    ReadHyperMapperScenario(top, space, scenario);
+  } else if (top.Find("ConfigurationSpace")) {
+    ReadKernelTunerSpace(top, space, scenario);
+  } else if (top.Find("tune_params_keys")) {
+    ReadKernelTunerCache(top, space, scenario);
+  } else {
+    ReadOwnScenario(top, space, scenario);
+  }
+  scenario.default_configuration = scenario.space->Default();
+  return scenario;
+}
+
+Scenario LoadScenario(const std::string& path) {
+  const std::string text = ReadMaybeGzipped(path);
+  if (!LooksLikeKernelTunerCache(text)) {
+    if (text.size() > base::kMaxTextBytes) {
+      throw InputError(fmt::format("cannot use '{}': it is larger than {} MiB", path,
+                                   base::kMaxTextBytes >> 20));
+    }
+    return ParseScenario(text, path);
+  }
+  // Its space is that of the file, and its configurations are looked up there.
+  Scenario scenario = ParseScenario(KernelTunerCacheHeader(text, path), path);
+  OverrideRecorded(path, scenario);
+  return scenario;
+}
+
+}  // namespace bayloom::search
