@@ -3,8 +3,8 @@
 
 #pragma once
 
-/// Module tuning: tuning tasks and sessions; searches of several scenarios under one budget;
-/// networks mapped onto accelerators; searches for accelerators.
+/// Module tuning: tuning tasks and sessions; what networks are put together from; programs without
+/// trials; programs that workers measure.
 ///
 ///     const TaskGraph network = ExtractTasks(ImportOnnx("resnet18.onnx"));
 ///     Tuning tuning(NetworkSubject("resnet18", network), target, store, evaluator,
@@ -14,37 +14,28 @@
 
 #include "bayloom/codegen.h"
 #include "bayloom/graph.h"
-#include "bayloom/mapspace.h"
 #include "bayloom/measure.h"
 #include "bayloom/record.h"
-#include "bayloom/search.h"
-#include "bayloom/space.h"
+#include "bayloom/run.h"
 #include "bayloom/target.h"
 #include "bayloom/tensor.h"
 #include "bayloom/trial.h"
 #include "bayloom/tuning/build_batch.h"
-#include "bayloom/tuning/cores_run.h"
 #include "bayloom/tuning/default_comparison.h"
-#include "bayloom/tuning/design_evaluator.h"
-#include "bayloom/tuning/design_search.h"
-#include "bayloom/tuning/design_space.h"
-#include "bayloom/tuning/design_trials.h"
 #include "bayloom/tuning/division.h"
 #include "bayloom/tuning/earlier_trials.h"
 #include "bayloom/tuning/first_programs.h"
-#include "bayloom/tuning/fused_layers.h"
-#include "bayloom/tuning/fused_run.h"
 #include "bayloom/tuning/keep_programs.h"
 #include "bayloom/tuning/learner.h"
-#include "bayloom/tuning/map_run.h"
 #include "bayloom/tuning/measure_evaluator.h"
 #include "bayloom/tuning/measured_candidate.h"
 #include "bayloom/tuning/measured_target.h"
-#include "bayloom/tuning/network_layers.h"
 #include "bayloom/tuning/network_precision.h"
 #include "bayloom/tuning/network_turns.h"
 #include "bayloom/tuning/program_evaluator.h"
 #include "bayloom/tuning/program_repeats.h"
+#include "bayloom/tuning/remote_kernels.h"
+#include "bayloom/tuning/remote_programs.h"
 #include "bayloom/tuning/restore.h"
 #include "bayloom/tuning/session.h"
 #include "bayloom/tuning/session_log.h"
@@ -58,11 +49,6 @@ namespace bayloom {
 
 using search::ScenarioSearch;
 using search::SearchOptions;
-using tuning::DesignOptions;
-using tuning::DesignSearch;
-using tuning::DesignSpace;
-using tuning::MapOptions;
-using tuning::MapRun;
 using tuning::MeasureEvaluator;
 using tuning::NetworkSubject;
 using tuning::OperatorSubject;

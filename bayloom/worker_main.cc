@@ -20,8 +20,8 @@
 #include "bayloom/measure/kernel_worker.h"
 #include "bayloom/measure/load_monitor.h"
 #include "bayloom/measure/runner_main.h"
+#include "bayloom/remote/server.h"
 #include "bayloom/target/emulated.h"
-#include "bayloom/worker/server.h"
 
 namespace bayloom {
 namespace {
@@ -38,13 +38,13 @@ void Work(const Arguments& arguments) {
   measure::KernelOptions options;
   options.runner.sandbox = arguments.sandbox;
   measure::KernelWorker kernels(machine, std::move(options));
-  worker::ServerOptions server;
+  remote::ServerOptions server;
   server.hello = measure::WorkerGreeting(machine, /*compiles=*/false);
-  server.make_bench =
-      [&](const nlohmann::json& definition) -> Result<std::unique_ptr<worker::Bench>> {
+  server.make_evaluator =
+      [&](const nlohmann::json& definition) -> Result<std::unique_ptr<remote::CandidateEvaluator>> {
     const bool is_kernel = definition.is_object() && definition.contains("kind") &&
                            definition["kind"] == measure::kKernelKind;
-    if (is_kernel) return kernels.MakeBench(definition);
+    if (is_kernel) return kernels.MakeEvaluator(definition);
     return Error{"bayloom-worker tries compiled programs only; install bayloom for others"};
   };
   server.measure_machine = [](const std::function<bool()>&) -> Result<nlohmann::json> {
@@ -55,7 +55,7 @@ void Work(const Arguments& arguments) {
     const bool is_news = !target::IsEmulated(machine) && load.Look();
     return is_news ? measure::DescribeBusy(load.last()) : std::string();
   };
-  worker::Serve(STDIN_FILENO, STDOUT_FILENO, server);
+  remote::Serve(STDIN_FILENO, STDOUT_FILENO, server);
 }
 
 int Main(int argc, char** argv) {

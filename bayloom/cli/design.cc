@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "bayloom/accelerator/design_search.h"
+#include "bayloom/accelerator/remote_designs.h"
 #include "bayloom/base/file.h"
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
@@ -20,14 +22,12 @@
 #include "bayloom/cli/options/model_option.h"
 #include "bayloom/cli/options/run_options.h"
 #include "bayloom/cli/output.h"
-#include "bayloom/fleet/design_trials.h"
 #include "bayloom/graph/graph.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
 #include "bayloom/report/design_table.h"
 #include "bayloom/report/format.h"
 #include "bayloom/report/printable.h"
 #include "bayloom/report/sensitivity_table.h"
-#include "bayloom/tuning/design_search.h"
 
 namespace bayloom::cli {
 namespace {
@@ -35,16 +35,16 @@ namespace {
 constexpr int kShownFront = 20;
 
 /// The networks, and after them the operations as one more.
-std::vector<tuning::DesignNetwork> LoadNetworks(const DesignArguments& arguments) {
-  std::vector<tuning::DesignNetwork> networks;
+std::vector<accelerator::DesignNetwork> LoadNetworks(const DesignArguments& arguments) {
+  std::vector<accelerator::DesignNetwork> networks;
   for (const std::string& path : arguments.networks) {
     ModelOption model;
     model.path = path;
     networks.push_back(
-        {std::filesystem::path(path).stem().string(), tuning::LayersOf(model.LoadGraph())});
+        {std::filesystem::path(path).stem().string(), accelerator::LayersOf(model.LoadGraph())});
   }
   if (arguments.operations.empty()) return networks;
-  tuning::DesignNetwork& operations = networks.emplace_back();
+  accelerator::DesignNetwork& operations = networks.emplace_back();
   operations.name = "operations";
   for (const std::string& line : arguments.operations) {
     operations.layers.push_back({line, mapspace::ParseProblem(line), 1});
@@ -53,21 +53,21 @@ std::vector<tuning::DesignNetwork> LoadNetworks(const DesignArguments& arguments
 }
 
 /// Has designs evaluated by the workers, if there are any; they outlive the search.
-std::unique_ptr<worker::WorkerPool> Delegate(const DesignArguments& arguments,
-                                             tuning::DesignOptions& options) {
+std::unique_ptr<remote::WorkerPool> Delegate(const DesignArguments& arguments,
+                                             accelerator::DesignOptions& options) {
   if (arguments.workers.empty()) return nullptr;
   if (arguments.jobs > 1) {
     throw InputError("--jobs: say it to each worker, 'bayloom worker --jobs N'");
   }
-  std::unique_ptr<worker::WorkerPool> pool = arguments.workers.Connect();
-  options.make_trials = [&pool = *pool](const tuning::DesignSpace& design,
-                                        const tuning::DesignEvaluator& evaluator) {
-    return fleet::MakeRemoteDesignTrials(pool, design, evaluator);
+  std::unique_ptr<remote::WorkerPool> pool = arguments.workers.Connect();
+  options.make_trials = [&pool = *pool](const accelerator::DesignSpace& design,
+                                        const accelerator::DesignEvaluator& evaluator) {
+    return accelerator::MakeRemoteDesignTrials(pool, design, evaluator);
   };
   return pool;
 }
 
-trial::StopReason RunWithProgress(tuning::DesignSearch& search, const WorkersOption& workers) {
+trial::StopReason RunWithProgress(accelerator::DesignSearch& search, const WorkersOption& workers) {
   report::RunProgress progress(stderr, search.Status(), report::DesignProgress(search));
   const WorkersOption::NotesInto notes(workers, progress);
   const trial::StopReason reason = search.Run(progress.Observer());
@@ -76,7 +76,7 @@ trial::StopReason RunWithProgress(tuning::DesignSearch& search, const WorkersOpt
 }
 
 std::vector<report::ComparedDesign> Compare(const DesignArguments& arguments,
-                                            tuning::DesignSearch& search) {
+                                            accelerator::DesignSearch& search) {
   std::vector<report::ComparedDesign> compared;
   for (const std::string& name : arguments.compare) {
     std::optional<trial::Outcome> outcome = search.Compare(name);
@@ -86,7 +86,7 @@ std::vector<report::ComparedDesign> Compare(const DesignArguments& arguments,
   return compared;
 }
 
-void Print(const DesignArguments& arguments, const tuning::DesignSearch& search,
+void Print(const DesignArguments& arguments, const accelerator::DesignSearch& search,
            const std::vector<report::ComparedDesign>& compared) {
   const auto& best = search.study().best();
   const std::vector<search::StudyTrial> designs = search.BestDesigns(arguments.designs);
@@ -115,7 +115,7 @@ void Print(const DesignArguments& arguments, const tuning::DesignSearch& search,
              report::SensitivityTable(search.design().space(), sensitivity).Text());
 }
 
-void PrintJson(const DesignArguments& arguments, const tuning::DesignSearch& search,
+void PrintJson(const DesignArguments& arguments, const accelerator::DesignSearch& search,
                const std::vector<report::ComparedDesign>& compared, trial::StopReason reason) {
   nlohmann::json json = report::ToJson(search, arguments.designs, compared);
   json["sensitivity"] =
@@ -130,11 +130,11 @@ void Design(const DesignArguments& arguments) {
   }
   base::CheckFolderOf(arguments.out);
   for (const std::string& name : arguments.compare) mapspace::LoadArchitecture(name);
-  tuning::DesignSpace design = tuning::DesignSpace::Load(arguments.space);
-  tuning::DesignOptions options = arguments.Options(design);
+  accelerator::DesignSpace design = accelerator::DesignSpace::Load(arguments.space);
+  accelerator::DesignOptions options = arguments.Options(design);
   const std::string database = options.database;
-  const std::unique_ptr<worker::WorkerPool> pool = Delegate(arguments, options);
-  tuning::DesignSearch search(std::move(design), LoadNetworks(arguments), std::move(options));
+  const std::unique_ptr<remote::WorkerPool> pool = Delegate(arguments, options);
+  accelerator::DesignSearch search(std::move(design), LoadNetworks(arguments), std::move(options));
   Say("{} search {}: {}, records in {}\n", search.resumed() ? "Resuming" : "Beginning",
       search.record().id, base::InOneLine(search.scenario().name), base::InOneLine(database, 200));
   const trial::StopReason reason = RunWithProgress(search, arguments.workers);

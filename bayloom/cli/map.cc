@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "bayloom/accelerator/remote_mappings.h"
 #include "bayloom/base/file.h"
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
@@ -21,7 +22,6 @@
 #include "bayloom/cli/options/map_options.h"
 #include "bayloom/cli/options/run_options.h"
 #include "bayloom/cli/output.h"
-#include "bayloom/fleet/mapping_trials.h"
 #include "bayloom/graph/graph.h"
 #include "bayloom/mapspace/formats/layer_list.h"
 #include "bayloom/mapspace/mapping_json.h"
@@ -46,13 +46,13 @@ mapspace::Problem LoadProblem(const MapArguments& arguments) {
   return problem;
 }
 
-std::vector<tuning::NetworkLayer> LoadLayers(const MapArguments& arguments) {
+std::vector<accelerator::NetworkLayer> LoadLayers(const MapArguments& arguments) {
   const std::string& file = arguments.network.path;
-  std::vector<tuning::NetworkLayer> layers = mapspace::IsLayerList(file)
-                                                 ? tuning::LayersOf(mapspace::ReadLayers(file))
-                                                 : tuning::LayersOf(arguments.network.LoadGraph());
+  std::vector<accelerator::NetworkLayer> layers =
+      mapspace::IsLayerList(file) ? accelerator::LayersOf(mapspace::ReadLayers(file))
+                                  : accelerator::LayersOf(arguments.network.LoadGraph());
   std::vector<mapspace::Problem*> problems;
-  for (tuning::NetworkLayer& layer : layers) problems.push_back(&layer.problem);
+  for (accelerator::NetworkLayer& layer : layers) problems.push_back(&layer.problem);
   arguments.sparsity.ApplyTo(problems);
   return layers;
 }
@@ -97,12 +97,12 @@ void DeliverMapping(const mapspace::Mapping& mapping, double value,
 
 /// --mapping: evaluates one and searches nothing.
 void EvaluateMapping(const MapArguments& arguments) {
-  const tuning::MapOptions options = arguments.Options(1);
+  const accelerator::MapOptions options = arguments.Options(1);
   const mapspace::AnalyticalModel model(LoadProblem(arguments), arguments.LoadArchitecture(),
                                         options.counting);
   const mapspace::Mapping mapping = mapspace::ReadMapping(
       arguments.mapping, model.problem(), model.architecture(), arguments.define.Variables());
-  const auto evaluator = tuning::MakeMappingEvaluator(model, options);
+  const auto evaluator = accelerator::MakeMappingEvaluator(model, options);
   const std::optional<trial::Outcome> outcome =
       trial::EvaluateOne(*evaluator, mapping, options.search.run.budget.stop);
   if (!outcome) throw CheckFailed("stopped before the mapping was evaluated");
@@ -111,18 +111,18 @@ void EvaluateMapping(const MapArguments& arguments) {
 }
 
 /// Has the run's mappings evaluated by the workers, if there are any; they outlive the run.
-std::unique_ptr<worker::WorkerPool> Delegate(const MapArguments& arguments,
-                                             tuning::MapOptions& options) {
+std::unique_ptr<remote::WorkerPool> Delegate(const MapArguments& arguments,
+                                             accelerator::MapOptions& options) {
   if (arguments.workers.empty()) return nullptr;
-  std::unique_ptr<worker::WorkerPool> pool = arguments.workers.Connect();
+  std::unique_ptr<remote::WorkerPool> pool = arguments.workers.Connect();
   options.make_evaluator = [&pool = *pool](const mapspace::AnalyticalModel& model,
-                                           const tuning::MapOptions& of) {
-    return fleet::MakeRemoteMappingEvaluator(pool, model, of);
+                                           const accelerator::MapOptions& of) {
+    return accelerator::MakeRemoteMappingEvaluator(pool, model, of);
   };
   return pool;
 }
 
-trial::StopReason RunWithProgress(tuning::MapRun& run, const WorkersOption& workers) {
+trial::StopReason RunWithProgress(accelerator::MapRun& run, const WorkersOption& workers) {
   report::RunProgress progress(stderr, run.Status(), report::MappingProgress(run));
   const WorkersOption::NotesInto notes(workers, progress);
   const trial::StopReason reason = run.Run(progress.Observer());
@@ -144,7 +144,7 @@ report::Table FrontTable(const MapArguments& arguments, const mapspace::MapperRe
 }
 
 /// [{"evaluation", "values": {objective: value}, "mapping"}].
-nlohmann::json FrontJson(const MapArguments& arguments, const tuning::MapRun::Layer& layer) {
+nlohmann::json FrontJson(const MapArguments& arguments, const accelerator::MapRun::Layer& layer) {
   nlohmann::json front = nlohmann::json::array();
   for (const mapspace::MapperResult::FrontMember& member : layer.search->result().front) {
     nlohmann::json values;
@@ -160,11 +160,11 @@ nlohmann::json FrontJson(const MapArguments& arguments, const tuning::MapRun::La
 }
 
 void MapOperation(const MapArguments& arguments) {
-  tuning::MapOptions options = arguments.Options(1);
-  const std::unique_ptr<worker::WorkerPool> pool = Delegate(arguments, options);
-  tuning::MapRun run({{.name = "", .problem = LoadProblem(arguments)}},
-                     arguments.LoadArchitecture(), arguments.Constraints(), options);
-  const tuning::MapRun::Layer& layer = run.layers().front();
+  accelerator::MapOptions options = arguments.Options(1);
+  const std::unique_ptr<remote::WorkerPool> pool = Delegate(arguments, options);
+  accelerator::MapRun run({{.name = "", .problem = LoadProblem(arguments)}},
+                          arguments.LoadArchitecture(), arguments.Constraints(), options);
+  const accelerator::MapRun::Layer& layer = run.layers().front();
   if (!mapspace::WhyNoneFits(*layer.mapspace, *layer.model).empty()) FailWithoutMapping(layer);
   const trial::StopReason reason = RunWithProgress(run, arguments.workers);
   const mapspace::MapperResult& result = layer.search->result();
@@ -199,21 +199,21 @@ void MapOperation(const MapArguments& arguments) {
 /// Into a folder, what timeloop-model takes: the architecture, and of each layer problem and
 /// mapping.
 void WriteNetwork(const std::string& folder, const mapspace::Architecture& architecture,
-                  const tuning::MapRun& network) {
+                  const accelerator::MapRun& network) {
   base::WriteFile(folder + "/architecture.yaml", mapspace::PrintArchitectureYaml(architecture));
   int number = 0;
-  for (const tuning::MapRun::Layer& layer : network.layers()) {
+  for (const accelerator::MapRun::Layer& layer : network.layers()) {
     WriteMappedLayer(folder, ++number, layer.layer.name, layer.layer.problem,
                      layer.search->result().best, architecture);
   }
 }
 
 void MapNetwork(const MapArguments& arguments) {
-  std::vector<tuning::NetworkLayer> layers = LoadLayers(arguments);
-  tuning::MapOptions options = arguments.Options(std::ssize(layers));
-  const std::unique_ptr<worker::WorkerPool> pool = Delegate(arguments, options);
+  std::vector<accelerator::NetworkLayer> layers = LoadLayers(arguments);
+  accelerator::MapOptions options = arguments.Options(std::ssize(layers));
+  const std::unique_ptr<remote::WorkerPool> pool = Delegate(arguments, options);
   const mapspace::Architecture architecture = arguments.LoadArchitecture();
-  tuning::MapRun run(std::move(layers), architecture, arguments.Constraints(), options);
+  accelerator::MapRun run(std::move(layers), architecture, arguments.Constraints(), options);
   const trial::StopReason reason = RunWithProgress(run, arguments.workers);
   const int mapped = run.Sum().mapped;
   if (mapped == 0) ThrowIfLost(reason, run.lost());
@@ -258,7 +258,7 @@ void Map(const MapArguments& arguments) {
   if (is_network && arguments.fuse) return MapFused(arguments);
   if (!arguments.cores.empty()) {
     return MapCores(arguments, is_network ? LoadLayers(arguments)
-                                          : std::vector<tuning::NetworkLayer>{
+                                          : std::vector<accelerator::NetworkLayer>{
                                                 {.name = "", .problem = LoadProblem(arguments)}});
   }
   if (is_network) return MapNetwork(arguments);

@@ -33,11 +33,12 @@ void WriteMappedLayer(const std::string& folder, int number, const std::string& 
                   mapspace::PrintMappingYaml(*mapping, problem, architecture));
 }
 
-void MapCores(const MapArguments& arguments, std::vector<tuning::NetworkLayer> layers) {
+void MapCores(const MapArguments& arguments, std::vector<accelerator::NetworkLayer> layers) {
   const auto count = static_cast<int>(layers.size());
   const mapspace::Architecture architecture = arguments.LoadArchitecture();
-  tuning::CoresRun run(std::move(layers), architecture, arguments.Constraints(),
-                       arguments.Options(count), mapspace::ParseNetworkOnChip(arguments.cores));
+  accelerator::CoresRun run(std::move(layers), architecture, arguments.Constraints(),
+                            arguments.Options(count),
+                            mapspace::ParseNetworkOnChip(arguments.cores));
   report::RunProgress progress(stderr, run.layers().Status(),
                                report::MappingProgress(run.layers()));
   trial::StopReason reason = run.RunLayers(progress.Observer());
@@ -53,7 +54,7 @@ void MapCores(const MapArguments& arguments, std::vector<tuning::NetworkLayer> l
     base::WriteFile(arguments.out + "/architecture.yaml",
                     mapspace::PrintArchitectureYaml(architecture));
     int number = 0;
-    for (const tuning::CoresRun::Split& split : run.splits()) {
+    for (const accelerator::CoresRun::Split& split : run.splits()) {
       WriteMappedLayer(arguments.out, ++number, run.layers().layers()[split.layer].layer.name,
                        split.mapping.part, split.mapping.mapping, architecture);
     }

@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "bayloom/accelerator/network_layers.h"
 #include "bayloom/cli/options/map_options.h"
-#include "bayloom/tuning/network_layers.h"
 
 namespace bayloom::cli {
 
 /// `bayloom map --cores` without --fuse: layers divided between cores.
-void MapCores(const MapArguments& arguments, std::vector<tuning::NetworkLayer> layers);
+void MapCores(const MapArguments& arguments, std::vector<accelerator::NetworkLayer> layers);
 
 /// Writes the problem of a network's layer, and its mapping if there is one, into a folder, as
 /// timeloop-model takes them. `number` counts the layers from 1.

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "bayloom/accelerator/fused_layers.h"
+#include "bayloom/accelerator/fused_run.h"
 #include "bayloom/base/file.h"
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
@@ -28,13 +30,11 @@
 #include "bayloom/report/printable.h"
 #include "bayloom/report/progress_columns.h"
 #include "bayloom/report/status_line.h"
-#include "bayloom/tuning/fused_layers.h"
-#include "bayloom/tuning/fused_run.h"
 
 namespace bayloom::cli {
 namespace {
 
-nlohmann::json JsonOf(const tuning::FusedRun& run,
+nlohmann::json JsonOf(const accelerator::FusedRun& run,
                       const std::optional<mapspace::Pipeline>& pipeline) {
   nlohmann::json json = report::ToJson(run);
   if (pipeline) {
@@ -46,7 +46,8 @@ nlohmann::json JsonOf(const tuning::FusedRun& run,
 
 /// Into a folder: the groups, and of each one the problems and mappings of its tiles, as cores
 /// share it if they do, with the architecture inside of the level where its tensors are.
-void WriteGroups(const std::string& folder, tuning::FusedRun& run, const nlohmann::json& json) {
+void WriteGroups(const std::string& folder, accelerator::FusedRun& run,
+                 const nlohmann::json& json) {
   base::WriteFile(folder + "/groups.json", report::JsonText(json) + "\n");
   const bool is_divided = !run.divisions().groups.empty();
   const size_t count = is_divided ? run.divisions().groups.size() : run.Plan().groups.size();
@@ -71,10 +72,10 @@ void WriteGroups(const std::string& folder, tuning::FusedRun& run, const nlohman
 
 /// Groups are made of mapped layers: throws CheckFailed with the number of those that are not, why
 /// the search ended and the last failure of one of them.
-void FailUnlessAllMapped(const tuning::MapRun& layers, trial::StopReason reason) {
-  const tuning::MapRun::Layer* last = nullptr;
+void FailUnlessAllMapped(const accelerator::MapRun& layers, trial::StopReason reason) {
+  const accelerator::MapRun::Layer* last = nullptr;
   int64_t unmapped = 0;
-  for (const tuning::MapRun::Layer& layer : layers.layers()) {
+  for (const accelerator::MapRun::Layer& layer : layers.layers()) {
     if (layer.search->result().best) continue;
     ++unmapped;
     last = &layer;
@@ -86,10 +87,10 @@ void FailUnlessAllMapped(const tuning::MapRun& layers, trial::StopReason reason)
 }
 
 /// Finds the groups, and how the cores of a chip, if there is one, share them.
-trial::StopReason RunGroups(tuning::FusedRun& run,
+trial::StopReason RunGroups(accelerator::FusedRun& run,
                             const std::optional<mapspace::NetworkOnChip>& chip) {
   report::StatusLine line(stderr);
-  trial::StopReason reason = run.RunGroups([&](const tuning::FusedRun::Status& status) {
+  trial::StopReason reason = run.RunGroups([&](const accelerator::FusedRun::Status& status) {
     line.Show(
         fmt::format("groups: {} tiles mapped, {} of {} groups known, {} rounds, {:.4g} uJ, {}",
                     report::FormatCount(status.tiles), status.search.mapped,
@@ -98,7 +99,7 @@ trial::StopReason RunGroups(tuning::FusedRun& run,
   });
   if (chip) {
     const trial::StopReason divided =
-        run.RunDivisions(*chip, [&](const tuning::FusedRun::Status& status) {
+        run.RunDivisions(*chip, [&](const accelerator::FusedRun::Status& status) {
           line.Show(fmt::format("cores: {} tiles mapped, {}", report::FormatCount(status.tiles),
                                 report::FormatSeconds(status.seconds)));
         });
@@ -111,22 +112,22 @@ trial::StopReason RunGroups(tuning::FusedRun& run,
 }  // namespace
 
 void MapFused(const MapArguments& arguments) {
-  mapspace::FusedNetwork network = tuning::FusedLayersOf(arguments.network.LoadGraph());
+  mapspace::FusedNetwork network = accelerator::FusedLayersOf(arguments.network.LoadGraph());
   arguments.sparsity.ApplyTo(network);
-  tuning::FusedOptions options;
-  options.layers = arguments.Options(std::ssize(tuning::LayersOf(network)));
+  accelerator::FusedOptions options;
+  options.layers = arguments.Options(std::ssize(accelerator::LayersOf(network)));
   if (arguments.tile_evaluations) options.tile_evaluations = *arguments.tile_evaluations;
   std::optional<mapspace::NetworkOnChip> chip;
   if (!arguments.cores.empty()) chip = mapspace::ParseNetworkOnChip(arguments.cores);
-  tuning::FusedRun run(std::move(network), arguments.LoadArchitecture(), arguments.Constraints(),
-                       options);
+  accelerator::FusedRun run(std::move(network), arguments.LoadArchitecture(),
+                            arguments.Constraints(), options);
   report::RunProgress progress(stderr, run.layers().Status(),
                                report::MappingProgress(run.layers()));
   trial::StopReason reason = run.RunLayers(progress.Observer());
   progress.End();
   FailUnlessAllMapped(run.layers(), reason);
   reason = RunGroups(run, chip);
-  const tuning::FusedRun::Status status = run.GetStatus();
+  const accelerator::FusedRun::Status status = run.GetStatus();
   const std::string end = reason == trial::StopReason::kExhausted ? "no better division is expected"
                                                                   : DescribeEnd(reason);
   Say("{} on {}: {} layers, {} operators, {} tiles of groups, {} evaluations in {} ({})\n",

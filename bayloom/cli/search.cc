@@ -23,7 +23,6 @@
 #include "bayloom/cli/options/run_options.h"
 #include "bayloom/cli/options/search_options.h"
 #include "bayloom/cli/output.h"
-#include "bayloom/fleet/configuration_trials.h"
 #include "bayloom/measure/load_monitor.h"
 #include "bayloom/report/format.h"
 #include "bayloom/report/pareto_table.h"
@@ -33,6 +32,7 @@
 #include "bayloom/report/search_report.h"
 #include "bayloom/scheduling/task_scheduler.h"
 #include "bayloom/search/recorded_space.h"
+#include "bayloom/search/remote_configurations.h"
 #include "bayloom/search/scenario_overrides.h"
 #include "bayloom/search/scenario_search.h"
 #include "bayloom/space/configuration_json.h"
@@ -386,12 +386,12 @@ trial::StopReason RunWithProgress(search::ScenarioSearch& search, int jobs,
 void RunSearchCommand(const SearchArguments& arguments) {
   std::vector<search::SearchMember> members = LoadMembers(arguments);
   search::SearchOptions options = arguments.Options(members);
-  std::unique_ptr<worker::WorkerPool> pool;
+  std::unique_ptr<remote::WorkerPool> pool;
   if (!arguments.workers.empty()) {
     CheckForWorkers(arguments, members);
     pool = arguments.workers.Connect();
     options.make_evaluator = [&](const search::Scenario& scenario) {
-      return fleet::MakeRemoteEvaluator(*pool, scenario, arguments.command);
+      return search::MakeRemoteEvaluator(*pool, scenario, arguments.command);
     };
   }
   search::ScenarioSearch search(std::move(members), options);

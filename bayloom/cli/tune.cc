@@ -26,8 +26,6 @@
 #include "bayloom/cli/output.h"
 #include "bayloom/cli/regions.h"
 #include "bayloom/codegen/cpu_features.h"
-#include "bayloom/fleet/kernel_trials.h"
-#include "bayloom/fleet/program_trials.h"
 #include "bayloom/measure/load_monitor.h"
 #include "bayloom/measure/measurer.h"
 #include "bayloom/report/format.h"
@@ -39,6 +37,8 @@
 #include "bayloom/tuning/earlier_trials.h"
 #include "bayloom/tuning/measure_evaluator.h"
 #include "bayloom/tuning/measured_target.h"
+#include "bayloom/tuning/remote_kernels.h"
+#include "bayloom/tuning/remote_programs.h"
 
 namespace bayloom::cli {
 namespace {
@@ -245,7 +245,7 @@ void ReadPrecision(TuneArguments& arguments) {
 }
 
 /// Throws InputError for what is told to each worker instead.
-void CheckForWorkers(const TuneArguments& arguments, const worker::Report& hello) {
+void CheckForWorkers(const TuneArguments& arguments, const remote::Report& hello) {
   const std::string option = arguments.sandbox                   ? "--sandbox"
                              : !hello.compiles                   ? ""
                              : arguments.target.threads > 0      ? "--threads"
@@ -257,10 +257,10 @@ void CheckForWorkers(const TuneArguments& arguments, const worker::Report& hello
 }
 
 /// What code is made for, where that is not asked of the workers: they run what is compiled here.
-std::optional<target::Target> TargetNamedFor(const worker::WorkerPool& workers,
+std::optional<target::Target> TargetNamedFor(const remote::WorkerPool& workers,
                                              TargetOption& option) {
   if (workers.hello().compiles) return std::nullopt;
-  target::Target target = fleet::KernelTarget(option.name, option.threads, workers.hello());
+  target::Target target = tuning::KernelTarget(option.name, option.threads, workers.hello());
   option.threads = target.cores;  // as the commands that come next have to say it
   return target;
 }
@@ -272,12 +272,12 @@ std::unique_ptr<tuning::ProgramEvaluator> EvaluatorHere(const target::Target& ta
   return std::make_unique<tuning::MeasureEvaluator>(target, options);
 }
 
-std::unique_ptr<tuning::ProgramEvaluator> EvaluatorOn(worker::WorkerPool& workers,
+std::unique_ptr<tuning::ProgramEvaluator> EvaluatorOn(remote::WorkerPool& workers,
                                                       const target::Target& target) {
   if (workers.hello().compiles) {
-    return std::make_unique<fleet::RemoteProgramEvaluator>(workers, target);
+    return std::make_unique<tuning::RemoteProgramEvaluator>(workers, target);
   }
-  return std::make_unique<fleet::RemoteKernelEvaluator>(workers, target);
+  return std::make_unique<tuning::RemoteKernelEvaluator>(workers, target);
 }
 
 void Tune(TuneArguments arguments) {
@@ -285,7 +285,7 @@ void Tune(TuneArguments arguments) {
   ReadPrecision(arguments);
   const tuning::TuningSubject subject = LoadSubject(arguments);
   tuning::TuneOptions options = arguments.Options();
-  std::unique_ptr<worker::WorkerPool> workers;
+  std::unique_ptr<remote::WorkerPool> workers;
   std::optional<target::Target> wanted;
   if (arguments.workers.empty()) {
     wanted = arguments.target.Resolve();

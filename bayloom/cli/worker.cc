@@ -6,11 +6,11 @@
 #include <CLI/App.hpp>
 #include <memory>
 
+#include "bayloom/cli/candidate_evaluators.h"
 #include "bayloom/cli/commands.h"
 #include "bayloom/cli/help.h"
 #include "bayloom/cli/options/at_least_one.h"
 #include "bayloom/cli/options/target_option.h"
-#include "bayloom/fleet/benches.h"
 #include "bayloom/trial/command_trial.h"
 
 namespace bayloom::cli {
@@ -24,12 +24,12 @@ struct WorkerArguments {
 
 void Work(const WorkerArguments& arguments) {
   trial::PrepareWorkers(arguments.jobs, arguments.sandbox);
-  fleet::WorkerOptions options;
+  WorkerOptions options;
   options.target = arguments.target.Resolve();
   options.jobs = arguments.jobs;
   options.measuring.runner.sandbox = arguments.sandbox;
-  fleet::Benches benches(std::move(options));
-  worker::Serve(STDIN_FILENO, STDOUT_FILENO, benches.ServerOptions());
+  CandidateEvaluators evaluators(std::move(options));
+  remote::Serve(STDIN_FILENO, STDOUT_FILENO, evaluators.ServerOptions());
 }
 
 }  // namespace

@@ -120,9 +120,9 @@ Json KernelSubject(const tensor::Workload& workload, int threads,
           {"references", std::move(kernels)}};
 }
 
-worker::Report WorkerGreeting(const target::Target& machine, bool compiles) {
-  worker::Report hello;
-  hello.kind = worker::Report::Kind::kHello;
+remote::Report WorkerGreeting(const target::Target& machine, bool compiles) {
+  remote::Report hello;
+  hello.kind = remote::Report::Kind::kHello;
   hello.version = base::Version();
   hello.body = target::TargetToJson(machine);
   hello.compiles = compiles;
@@ -136,18 +136,20 @@ KernelWorker::KernelWorker(target::Target machine, KernelOptions options)
       measurer_(target::IsEmulated(machine_) ? WithoutTiming(std::move(options))
                                              : std::move(options)) {}
 
-Result<std::unique_ptr<worker::Bench>> KernelWorker::MakeBench(const Json& definition) {
+Result<std::unique_ptr<remote::CandidateEvaluator>> KernelWorker::MakeEvaluator(
+    const Json& definition) {
   Result<std::shared_ptr<const KernelTask>> task = TaskOf(definition, machine_.cores);
   if (!task) return task.error();
-  std::unique_ptr<worker::Bench> bench = std::make_unique<worker::EvaluatorBench<KernelTrial>>(
-      std::make_unique<KernelEvaluator>(*task, measurer_, target::IsEmulated(machine_)), kSlots,
-      [task = *task](const Json& json, bool is_repeat) -> Result<KernelTrial> {
-        Result<TrialMessage> kernel = KernelFromJson(json, task->workload.Parameters().size());
-        if (!kernel) return kernel.error();
-        kernel->threads = task->threads;
-        return KernelTrial{*std::move(kernel), is_repeat};
-      });
-  return bench;
+  std::unique_ptr<remote::CandidateEvaluator> evaluator =
+      std::make_unique<remote::TypedCandidateEvaluator<KernelTrial>>(
+          std::make_unique<KernelEvaluator>(*task, measurer_, target::IsEmulated(machine_)), kSlots,
+          [task = *task](const Json& json, bool is_repeat) -> Result<KernelTrial> {
+            Result<TrialMessage> kernel = KernelFromJson(json, task->workload.Parameters().size());
+            if (!kernel) return kernel.error();
+            kernel->threads = task->threads;
+            return KernelTrial{*std::move(kernel), is_repeat};
+          });
+  return evaluator;
 }
 
 }  // namespace bayloom::measure

@@ -10,9 +10,9 @@
 #include "bayloom/base/result.h"
 #include "bayloom/measure/kernel_measurer.h"
 #include "bayloom/measure/kernel_options.h"
+#include "bayloom/remote/candidate_evaluator.h"
+#include "bayloom/remote/messages.h"
 #include "bayloom/target/target.h"
-#include "bayloom/worker/bench.h"
-#include "bayloom/worker/messages.h"
 
 namespace bayloom::measure {
 
@@ -24,7 +24,7 @@ nlohmann::json KernelSubject(const tensor::Workload& workload, int threads,
                              std::span<const TrialMessage> references);
 
 /// How a worker on this machine greets. `compiles`: it makes programs of traces by itself.
-worker::Report WorkerGreeting(const target::Target& machine, bool compiles);
+remote::Report WorkerGreeting(const target::Target& machine, bool compiles);
 
 /// Tries kernels in a worker: makes the data of a task and its expected results, then loads, runs,
 /// checks and times what it is sent. Under an emulator nothing is timed: kernels are run twice and
@@ -33,9 +33,10 @@ class KernelWorker {
  public:
   KernelWorker(target::Target machine, KernelOptions options);
 
-  /// A bench for a subject. This must outlive it. Fails for a definition that is none, and for more
-  /// threads than the machine has processors.
-  Result<std::unique_ptr<worker::Bench>> MakeBench(const nlohmann::json& definition);
+  /// An evaluator for a subject. This must outlive it. Fails for a definition that is none, and for
+  /// more threads than the machine has processors.
+  Result<std::unique_ptr<remote::CandidateEvaluator>> MakeEvaluator(
+      const nlohmann::json& definition);
 
  private:
   target::Target machine_;

@@ -40,7 +40,8 @@ nlohmann::json CostJson(const trial::Outcome& outcome) {
   return json;
 }
 
-nlohmann::json DesignJson(const tuning::DesignSearch& search, const search::StudyTrial& design) {
+nlohmann::json DesignJson(const accelerator::DesignSearch& search,
+                          const search::StudyTrial& design) {
   nlohmann::json json = CostJson(design.outcome);
   json["trial"] = design.ordinal;
   json["parameters"] = space::ToJson(search.design().space(), design.configuration);
@@ -49,7 +50,7 @@ nlohmann::json DesignJson(const tuning::DesignSearch& search, const search::Stud
 
 }  // namespace
 
-ProgressOptions DesignProgress(const tuning::DesignSearch& search) {
+ProgressOptions DesignProgress(const accelerator::DesignSearch& search) {
   ProgressOptions options;
   options.columns.push_back({"over", 6, [](const run::RunStatus& status, const trial::Outcome*) {
                                return std::to_string(status.trials - status.feasible_trials);
@@ -77,7 +78,8 @@ ProgressOptions DesignProgress(const tuning::DesignSearch& search) {
   return options;
 }
 
-Table DesignTable(const tuning::DesignSearch& search, std::span<const search::StudyTrial> designs) {
+Table DesignTable(const accelerator::DesignSearch& search,
+                  std::span<const search::StudyTrial> designs) {
   const space::Space& space = search.design().space();
   std::vector<std::string> columns = {"trial"};
   for (int i = 0; i < space.size(); ++i) columns.push_back(space.parameter(i).name());
@@ -107,7 +109,7 @@ Table ComparisonTable(std::span<const ComparedDesign> compared, double best) {
   return table;
 }
 
-double SecondsPerDesign(const tuning::DesignSearch& search) {
+double SecondsPerDesign(const accelerator::DesignSearch& search) {
   std::vector<double> seconds;
   for (const search::StudyTrial& trial : search.Trials()) {
     const double spent = Named(trial.outcome, "evaluation_seconds");
@@ -119,7 +121,7 @@ double SecondsPerDesign(const tuning::DesignSearch& search) {
   return *middle;
 }
 
-nlohmann::json ToJson(const tuning::DesignSearch& search, int designs,
+nlohmann::json ToJson(const accelerator::DesignSearch& search, int designs,
                       std::span<const ComparedDesign> compared) {
   const run::RunStatus status = search.Status();
   const auto list = [&](const std::vector<search::StudyTrial>& trials) {
@@ -128,7 +130,7 @@ nlohmann::json ToJson(const tuning::DesignSearch& search, int designs,
     return json;
   };
   nlohmann::json networks = nlohmann::json::array();
-  for (const tuning::DesignNetwork& network : search.networks()) {
+  for (const accelerator::DesignNetwork& network : search.networks()) {
     networks.push_back({{"name", network.name}, {"layers", network.layers.size()}});
   }
   nlohmann::json others = nlohmann::json::array();

@@ -9,12 +9,15 @@
 #include "bayloom/report/run_progress.h"
 #include "bayloom/report/table.h"
 
+namespace bayloom::accelerator {
+class MapRun;
+}  // namespace bayloom::accelerator
+
 namespace bayloom::search {
 class ScenarioSearch;
 }  // namespace bayloom::search
 
 namespace bayloom::tuning {
-class MapRun;
 struct SessionStatus;
 }  // namespace bayloom::tuning
 
@@ -27,7 +30,7 @@ ProgressOptions TuningProgress();
 /// A line for every better configuration: the last and the best value.
 ProgressOptions SearchProgress(const search::ScenarioSearch& search);
 /// The layer, and energy and cycles of all layers together.
-ProgressOptions MappingProgress(const tuning::MapRun& mapping);
+ProgressOptions MappingProgress(const accelerator::MapRun& mapping);
 
 /// The tasks of a session with weight, trials, best program and share of the whole's time.
 Table TaskTable(std::span<const scheduling::TaskProgress> tasks);

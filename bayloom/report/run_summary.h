@@ -36,7 +36,7 @@ struct RunSummary {
   bool is_of_tiles = false;
 };
 
-/// Whether the trials are tiles of a network's fused layers (tuning/fused_run.h): problems of their
+/// Whether the trials are tiles of a network's fused layers (accelerator/fused_run.h): problems of their
 /// own, none of which is the run's best.
 bool IsOfTiles(const record::RunRecord& run);
 

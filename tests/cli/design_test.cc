@@ -8,9 +8,9 @@
 #include <string>
 
 #include "bayloom/base/file.h"
+#include "tests/accelerator/small_design_space.h"
 #include "tests/cli/run_bayloom.h"
 #include "tests/temporary_folder.h"
-#include "tests/tuning/small_design_space.h"
 
 namespace bayloom::cli {
 namespace {
@@ -20,7 +20,7 @@ using testing::HasSubstr;
 TEST(DesignCommand, FindsADesignThatMapReads) {
   const TemporaryFolder folder;
   const std::string space = folder / "space.yaml", best = folder / "best.yaml";
-  base::WriteFile(space, tuning::kSmallDesignSpace);
+  base::WriteFile(space, accelerator::kSmallDesignSpace);
   const std::vector<std::string> line = {
       "design",        space,          "--op",     "matmul:32,32,32",
       "--trials",      "12",           "--db",     folder / "d.db",
@@ -52,7 +52,7 @@ TEST(DesignCommand, FindsADesignThatMapReads) {
 TEST(DesignCommand, PrintsTables) {
   const TemporaryFolder folder;
   const std::string space = folder / "space.yaml";
-  base::WriteFile(space, tuning::kSmallDesignSpace);
+  base::WriteFile(space, accelerator::kSmallDesignSpace);
   const Answer answer = RunBayloom({"design", space, "--op", "matmul:32,32,32", "--trials", "12",
                                     "--evaluations", "30", "--db", folder / "d.db"});
   ASSERT_EQ(answer.exit_code, 0) << answer.error;
@@ -65,7 +65,7 @@ TEST(DesignCommand, PrintsTables) {
 TEST(DesignCommand, RefusesBeforeItSearches) {
   const TemporaryFolder folder;
   const std::string space = folder / "space.yaml";
-  base::WriteFile(space, tuning::kSmallDesignSpace);
+  base::WriteFile(space, accelerator::kSmallDesignSpace);
   const auto refusal = [&](std::vector<std::string> more) {
     std::vector<std::string> line = {"design", space, "--db", folder / "d.db"};
     line.insert(line.end(), more.begin(), more.end());
@@ -85,7 +85,7 @@ TEST(DesignCommand, RefusesBeforeItSearches) {
 TEST(DesignCommand, SaysWhyNothingIsWithinTheLimits) {
   const TemporaryFolder folder;
   const std::string space = folder / "space.yaml";
-  base::WriteFile(space, tuning::kSmallDesignSpace);
+  base::WriteFile(space, accelerator::kSmallDesignSpace);
   const Answer answer = RunBayloom({"design", space, "--op", "matmul:8,8,8", "--trials", "3",
                                     "--budget", "area=1um2", "--db", folder / "d.db"});
   EXPECT_EQ(answer.exit_code, 1);

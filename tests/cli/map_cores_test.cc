@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "bayloom/accelerator/cores_run.h"
 #include "bayloom/base/file.h"
 #include "bayloom/graph/graph.h"
 #include "bayloom/graph/import.h"
-#include "bayloom/tuning/cores_run.h"
 #include "examples/models/layers.h"
 #include "examples/models/models.h"
 #include "tests/cli/run_bayloom.h"
@@ -115,18 +115,18 @@ TEST(MapCoresCommand, GoesOnWhereItWas) {
 TEST(CoresRun, SearchesNoSplitTwiceAfterItWasStopped) {
   const TemporaryFolder folder;
   bool is_stopped = false;
-  tuning::MapOptions options;
+  accelerator::MapOptions options;
   options.search.run.budget.trials = 600;
   options.search.run.budget.stop = [&] { return is_stopped; };
   options.search.objective = mapspace::MapObjective::kDelay;
   options.database = folder / "stopped.db";
   options.resume = true;
-  const std::vector<tuning::NetworkLayer> layers =
-      tuning::LayersOf(graph::ImportOnnx(TwoConvolutions(folder)));
+  const std::vector<accelerator::NetworkLayer> layers =
+      accelerator::LayersOf(graph::ImportOnnx(TwoConvolutions(folder)));
   const mapspace::NetworkOnChip chip = mapspace::ParseNetworkOnChip("mesh:2x2");
   const mapspace::Architecture architecture = mapspace::ShippedArchitecture("gemmini");
   {
-    tuning::CoresRun run(layers, architecture, {}, options, chip);
+    accelerator::CoresRun run(layers, architecture, {}, options, chip);
     run.RunLayers();
     const auto stop = [&](int done) { is_stopped = done >= 1; };
     EXPECT_EQ(run.RunSplits(stop), trial::StopReason::kStopped);
@@ -134,11 +134,11 @@ TEST(CoresRun, SearchesNoSplitTwiceAfterItWasStopped) {
     EXPECT_EQ(run.splits().size(), layers.size()) << "divided as one core's mapping does best";
   }
   is_stopped = false;
-  tuning::CoresRun run(layers, architecture, {}, options, chip);
+  accelerator::CoresRun run(layers, architecture, {}, options, chip);
   run.RunLayers();
   EXPECT_EQ(run.RunSplits(), trial::StopReason::kExhausted);
   EXPECT_EQ(run.searched(), std::ssize(layers) - 1);
-  const tuning::CoresRun::Totals totals = run.Sum();
+  const accelerator::CoresRun::Totals totals = run.Sum();
   EXPECT_LE(totals.cores.cycles, totals.single.cycles);
 }
 

@@ -11,13 +11,13 @@
 #include <utility>
 #include <vector>
 
+#include "bayloom/accelerator/fused_layers.h"
+#include "bayloom/accelerator/fused_run.h"
 #include "bayloom/base/file.h"
 #include "bayloom/graph/graph.h"
 #include "bayloom/graph/import.h"
 #include "bayloom/mapspace/architecture.h"
 #include "bayloom/record/store.h"
-#include "bayloom/tuning/fused_layers.h"
-#include "bayloom/tuning/fused_run.h"
 #include "examples/models/layers.h"
 #include "examples/models/models.h"
 #include "tests/cli/run_bayloom.h"
@@ -43,7 +43,8 @@ std::string Residual(const TemporaryFolder& folder) {
 
 TEST(FusedLayers, KeepBranchesAndLeaveActivationsOut) {
   const TemporaryFolder folder;
-  const mapspace::FusedNetwork network = tuning::FusedLayersOf(graph::ImportOnnx(Residual(folder)));
+  const mapspace::FusedNetwork network =
+      accelerator::FusedLayersOf(graph::ImportOnnx(Residual(folder)));
   // Three convolutions, the sum with the mean of it, the product.
   ASSERT_EQ(network.OperatorCount(), 5);
   EXPECT_FALSE(network.operators[3].product);
@@ -66,7 +67,7 @@ TEST(FusedLayers, ReadAttentionByHeadsAndRows) {
   const TemporaryFolder folder;
   models::BertTiny(1).Save(folder / "bert.onnx");
   const mapspace::FusedNetwork network =
-      tuning::FusedLayersOf(graph::ImportOnnx(folder / "bert.onnx"));
+      accelerator::FusedLayersOf(graph::ImportOnnx(folder / "bert.onnx"));
   int softmaxes = 0;
   for (int k = 1; k + 1 < network.OperatorCount(); ++k) {
     if (network.operators[k].name.find("Softmax") == std::string::npos) continue;
@@ -206,7 +207,7 @@ sparse_optimizations:
   EXPECT_EQ(resumed.at("groups"), all.at("groups"));
   EXPECT_EQ(resumed.at("tiles_searched"), 0);
   // Of one tensor alone, by the operator that computes it.
-  const mapspace::FusedNetwork network = tuning::FusedLayersOf(graph::ImportOnnx(model));
+  const mapspace::FusedNetwork network = accelerator::FusedLayersOf(graph::ImportOnnx(model));
   const nlohmann::json one = map({"--density", network.operators[0].name + "=0.2"});
   EXPECT_LT(energy(one), energy(dense));
   EXPECT_GT(energy(one), energy(all));
@@ -228,7 +229,7 @@ TEST(FusedRun, SearchesNoTileTwiceAfterItWasStopped) {
   const graph::Graph graph = graph::ImportOnnx(Residual(folder));
   const std::string database = folder / "stopped.db";
   bool is_stopped = false;
-  tuning::FusedOptions options;
+  accelerator::FusedOptions options;
   options.layers.search.run.budget.trials = 400;
   options.layers.search.run.budget.stop = [&] { return is_stopped; };
   options.layers.database = database;
@@ -236,19 +237,19 @@ TEST(FusedRun, SearchesNoTileTwiceAfterItWasStopped) {
   options.tile_evaluations = 50;
   const mapspace::Architecture architecture = mapspace::ShippedArchitecture("gemmini16x16");
   {
-    tuning::FusedRun run(graph, architecture, {}, options);
+    accelerator::FusedRun run(graph, architecture, {}, options);
     run.RunLayers();
-    const auto stop = [&](const tuning::FusedRun::Status& status) {
+    const auto stop = [&](const accelerator::FusedRun::Status& status) {
       is_stopped = status.searched >= 1;
     };
     EXPECT_EQ(run.RunGroups(stop), trial::StopReason::kStopped);
     EXPECT_EQ(run.GetStatus().searched, 1);
   }
   is_stopped = false;
-  tuning::FusedRun run(graph, architecture, {}, options);
+  accelerator::FusedRun run(graph, architecture, {}, options);
   run.RunLayers();
   EXPECT_EQ(run.RunGroups(), trial::StopReason::kExhausted);
-  const tuning::FusedRun::Status status = run.GetStatus();
+  const accelerator::FusedRun::Status status = run.GetStatus();
   EXPECT_GT(status.searched, 0);
   EXPECT_EQ(status.tiles, 1 + status.searched);
   EXPECT_LE(run.Plan().energy_pj, run.LayerByLayer().energy_pj);

@@ -12,7 +12,7 @@
 #include "bayloom/cli/options/map_options.h"
 #include "bayloom/cli/options/search_options.h"
 #include "bayloom/cli/options/tune_options.h"
-#include "tests/tuning/small_design_space.h"
+#include "tests/accelerator/small_design_space.h"
 
 namespace bayloom::cli {
 namespace {
@@ -122,7 +122,7 @@ TEST(Options, OfMapReachTheirFields) {
        "--ray-command",
        "--out",
        "--json"});
-  const tuning::MapOptions options = arguments.Options(1);
+  const accelerator::MapOptions options = arguments.Options(1);
   ExpectRun(options.search.run, "round-robin");
   EXPECT_EQ(options.search.objective, mapspace::MapObjective::kEnergy);
   EXPECT_THAT(options.search.further_objectives, ElementsAre(mapspace::MapObjective::kDelay));
@@ -151,8 +151,8 @@ TEST(Options, OfDesignReachTheirFields) {
                "--db chips.db --resume --jobs 4",
                {"--networks", "--op", "--compare", "--designs", "--workers", "--ray",
                 "--ray-command", "--out", "--json"});
-  const tuning::DesignOptions options =
-      arguments.Options(tuning::DesignSpace::Parse(tuning::kSmallDesignSpace, "small.yaml"));
+  const accelerator::DesignOptions options = arguments.Options(
+      accelerator::DesignSpace::Parse(accelerator::kSmallDesignSpace, "small.yaml"));
   ExpectRun(options.run, "");
   EXPECT_EQ(options.evaluation.objectives.size(), 2u);
   EXPECT_EQ(options.evaluation.limits.area_mm2, 2);

@@ -56,10 +56,11 @@ Json Subject() {
   return KernelSubject(workload, 1, references);
 }
 
-trial::Outcome Try(worker::Bench& bench, const TrialMessage& kernel, bool is_repeat = false) {
-  const Status taken = bench.Submit(1, KernelToJson(kernel), is_repeat);
+trial::Outcome Try(remote::CandidateEvaluator& evaluator, const TrialMessage& kernel,
+                   bool is_repeat = false) {
+  const Status taken = evaluator.Submit(1, KernelToJson(kernel), is_repeat);
   EXPECT_TRUE(taken) << taken.error().message;
-  const std::vector<trial::FinishedTrial> finished = bench.Collect(60, [] { return false; });
+  const std::vector<trial::FinishedTrial> finished = evaluator.Collect(60, [] { return false; });
   EXPECT_EQ(finished.size(), 1u);
   EXPECT_TRUE(finished.at(0).outcome) << finished[0].lost;
   return finished[0].outcome.value_or(trial::Outcome());
@@ -67,29 +68,31 @@ trial::Outcome Try(worker::Bench& bench, const TrialMessage& kernel, bool is_rep
 
 TEST(KernelWorker, MeasuresWhatWasCompiledElsewhere) {
   KernelWorker kernels(codegen::HostTarget(1), TestKernelOptions());
-  const auto bench = kernels.MakeBench(Subject());
-  ASSERT_TRUE(bench) << bench.error().message;
+  const auto evaluator = kernels.MakeEvaluator(Subject());
+  ASSERT_TRUE(evaluator) << evaluator.error().message;
   const tensor::Workload workload = Product();
-  const trial::Outcome right = Try(**bench, Compiled(tensor::Lower(workload)));
+  const trial::Outcome right = Try(**evaluator, Compiled(tensor::Lower(workload)));
   EXPECT_TRUE(right.ok()) << right.reason;
   EXPECT_GT(right.value, 1e-8);
   EXPECT_EQ(right.Get("emulated", 0), 0);
-  EXPECT_TRUE(Try(**bench, Compiled(Scheduled(workload)), /*is_repeat=*/true).ok());
-  EXPECT_EQ(Try(**bench, Compiled(WrongProgram(workload))).verdict, trial::Verdict::kWrongOutput);
+  EXPECT_TRUE(Try(**evaluator, Compiled(Scheduled(workload)), /*is_repeat=*/true).ok());
+  EXPECT_EQ(Try(**evaluator, Compiled(WrongProgram(workload))).verdict,
+            trial::Verdict::kWrongOutput);
   TrialMessage unloadable = Compiled(tensor::Lower(workload));
   unloadable.kernel.symbol = "other";
-  EXPECT_EQ(Try(**bench, unloadable).verdict, trial::Verdict::kBuildError);
+  EXPECT_EQ(Try(**evaluator, unloadable).verdict, trial::Verdict::kBuildError);
 }
 
 TEST(KernelWorker, TimesNothingUnderAnEmulator) {
   KernelWorker kernels(target::Emulated(codegen::HostTarget(1)), TestKernelOptions());
-  const auto bench = kernels.MakeBench(Subject());
-  ASSERT_TRUE(bench) << bench.error().message;
-  const trial::Outcome right = Try(**bench, Compiled(tensor::Lower(Product())));
+  const auto evaluator = kernels.MakeEvaluator(Subject());
+  ASSERT_TRUE(evaluator) << evaluator.error().message;
+  const trial::Outcome right = Try(**evaluator, Compiled(tensor::Lower(Product())));
   EXPECT_TRUE(right.ok()) << right.reason;
   EXPECT_EQ(right.Get("emulated", 0), 1);
   EXPECT_EQ(right.Get("cut_short", 0), 0);  // as a program that may be the best
-  EXPECT_EQ(Try(**bench, Compiled(WrongProgram(Product()))).verdict, trial::Verdict::kWrongOutput);
+  EXPECT_EQ(Try(**evaluator, Compiled(WrongProgram(Product()))).verdict,
+            trial::Verdict::kWrongOutput);
 }
 
 TEST(KernelWorker, RefusesWhatItCannotTry) {
@@ -98,26 +101,26 @@ TEST(KernelWorker, RefusesWhatItCannotTry) {
   const auto why = [&](const char* pointer, const Json& value) {
     Json changed = subject;
     changed[Json::json_pointer(pointer)] = value;
-    const auto bench = kernels.MakeBench(changed);
-    EXPECT_FALSE(bench) << pointer;
-    return bench ? std::string() : bench.error().message;
+    const auto evaluator = kernels.MakeEvaluator(changed);
+    EXPECT_FALSE(evaluator) << pointer;
+    return evaluator ? std::string() : evaluator.error().message;
   };
   EXPECT_THAT(why("/threads", 2), HasSubstr("programs for 2 threads, and 1 processor"));
   EXPECT_THAT(why("/threads", "all"), HasSubstr("lacks a part"));
   EXPECT_FALSE(why("/workload", 7).empty());
   EXPECT_THAT(why("/references/0", 7), HasSubstr("this is no kernel"));
   EXPECT_THAT(why("/references/0/layouts", Json::array()), HasSubstr("number of parameters"));
-  EXPECT_FALSE(kernels.MakeBench(Json(3)));
-  EXPECT_FALSE(kernels.MakeBench({{"kind", kKernelKind}}));
+  EXPECT_FALSE(kernels.MakeEvaluator(Json(3)));
+  EXPECT_FALSE(kernels.MakeEvaluator({{"kind", kKernelKind}}));
 }
 
 TEST(KernelWorker, WithoutARightReferenceNothingIsRight) {
   const tensor::Workload workload = Product();
   KernelWorker kernels(codegen::HostTarget(1), TestKernelOptions());
   const std::vector<TrialMessage> wrong = {Compiled(WrongProgram(workload))};
-  const auto bench = kernels.MakeBench(KernelSubject(workload, 1, wrong));
-  ASSERT_TRUE(bench);
-  const trial::Outcome outcome = Try(**bench, Compiled(tensor::Lower(workload)));
+  const auto evaluator = kernels.MakeEvaluator(KernelSubject(workload, 1, wrong));
+  ASSERT_TRUE(evaluator);
+  const trial::Outcome outcome = Try(**evaluator, Compiled(tensor::Lower(workload)));
   EXPECT_EQ(outcome.verdict, trial::Verdict::kBuildError);
   EXPECT_THAT(outcome.reason, HasSubstr(kNoReference));
 }

@@ -69,12 +69,12 @@ std::string DesignFooter() {
 
 }  // namespace
 
-tuning::DesignOptions DesignArguments::Options(const tuning::DesignSpace& design) const {
+accelerator::DesignOptions DesignArguments::Options(const accelerator::DesignSpace& design) const {
   const search::Scenario& scenario = design.scenario();
-  tuning::DesignOptions options;
-  options.evaluation.objectives = tuning::ParseDesignObjectives(objectives);
+  accelerator::DesignOptions options;
+  options.evaluation.objectives = accelerator::ParseDesignObjectives(objectives);
   for (const std::string& text : limits) {
-    tuning::AddDesignLimit(text, options.evaluation.limits);
+    accelerator::AddDesignLimit(text, options.evaluation.limits);
   }
   options.evaluation.evaluations = evaluations;
   options.run.seed = seed.value_or(scenario.optimizer_options.seed);

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "bayloom/accelerator/design_search.h"
 #include "bayloom/cli/options/workers_option.h"
-#include "bayloom/tuning/design_search.h"
 
 namespace bayloom::cli {
 
@@ -37,7 +37,7 @@ struct DesignArguments {
   bool json = false;
 
   /// What they say of a search of these designs. Throws InputError for texts that say nothing.
-  tuning::DesignOptions Options(const tuning::DesignSpace& design) const;
+  accelerator::DesignOptions Options(const accelerator::DesignSpace& design) const;
 };
 
 /// Its options and its help.

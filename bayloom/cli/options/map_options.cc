@@ -245,8 +245,8 @@ void MapArguments::Check() const {
   }
 }
 
-tuning::MapOptions MapArguments::Options(int64_t layers) const {
-  tuning::MapOptions options;
+accelerator::MapOptions MapArguments::Options(int64_t layers) const {
+  accelerator::MapOptions options;
   options.mapper = mapper;
   options.search.run.seed = seed;
   options.search.victory = victory;
@@ -317,14 +317,14 @@ mapspace::Architecture MapArguments::LoadArchitecture() const {
   return loaded;
 }
 
-std::string WhyUnmapped(const tuning::MapRun::Layer& layer) {
+std::string WhyUnmapped(const accelerator::MapRun::Layer& layer) {
   const std::string& failure = layer.search->result().failure;
   if (!failure.empty()) return "the last failed: " + failure;
   std::string reason = mapspace::WhyNoneFits(*layer.mapspace, *layer.model);
   return reason.empty() ? mapspace::WhyFewFit(*layer.mapspace, *layer.model) : reason;
 }
 
-void FailWithoutMapping(const tuning::MapRun::Layer& layer) {
+void FailWithoutMapping(const accelerator::MapRun::Layer& layer) {
   throw CheckFailed("no mapping was found that fits and can be evaluated; " + WhyUnmapped(layer));
 }
 

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "bayloom/accelerator/map_run.h"
 #include "bayloom/cli/options/define_option.h"
 #include "bayloom/cli/options/model_option.h"
 #include "bayloom/cli/options/sparsity_option.h"
 #include "bayloom/cli/options/workers_option.h"
-#include "bayloom/tuning/map_run.h"
 
 namespace CLI {
 class App;
@@ -61,7 +61,7 @@ struct MapArguments {
   /// its folder if it is one.
   void Check() const;
   /// What they say of a run over so many layers. Throws InputError for what they cannot.
-  tuning::MapOptions Options(int64_t layers) const;
+  accelerator::MapOptions Options(int64_t layers) const;
   std::vector<mapspace::Directive> Constraints() const;
   /// --arch with what --sparse adds to it.
   mapspace::Architecture LoadArchitecture() const;
@@ -76,8 +76,8 @@ void AddMapOptions(MapArguments& arguments, CLI::App& map);
 
 /// Why no mapping of a layer was found: the last evaluation's failure if there was one, else what
 /// leaves none.
-std::string WhyUnmapped(const tuning::MapRun::Layer& layer);
+std::string WhyUnmapped(const accelerator::MapRun::Layer& layer);
 /// A search that found nothing for this layer: throws CheckFailed with the reason.
-[[noreturn]] void FailWithoutMapping(const tuning::MapRun::Layer& layer);
+[[noreturn]] void FailWithoutMapping(const accelerator::MapRun::Layer& layer);
 
 }  // namespace bayloom::cli

@@ -103,8 +103,8 @@ std::vector<std::string> WorkersOption::Arguments() const {
   return arguments;
 }
 
-std::unique_ptr<worker::WorkerPool> WorkersOption::Connect() const {
-  worker::PoolOptions options;
+std::unique_ptr<remote::WorkerPool> WorkersOption::Connect() const {
+  remote::PoolOptions options;
   options.commands = commands;
   if (!ray.empty()) {
     const std::vector<std::string> more = RayCommands(ray, ray_command);
@@ -118,13 +118,13 @@ std::unique_ptr<worker::WorkerPool> WorkersOption::Connect() const {
   };
   options.stop = StopSeen;
   auto pool =
-      UnlessStopped([&] { return std::make_unique<worker::WorkerPool>(std::move(options)); });
+      UnlessStopped([&] { return std::make_unique<remote::WorkerPool>(std::move(options)); });
   Say("{} of {} worker{} ready: {}\n", pool->workers(), wanted, wanted == 1 ? "" : "s",
       pool->hello().identity);
   return pool;
 }
 
-target::Target TargetOfWorkers(worker::WorkerPool& pool, record::Store& store) {
+target::Target TargetOfWorkers(remote::WorkerPool& pool, record::Store& store) {
   const target::Target described = target::TargetFromJson(pool.hello().body);
   if (const auto known = store.FindTarget(described)) return store.TargetOf(*known);
   Say("Measuring the workers' machine, once for {}\n", base::InOneLine(store.path(), 200));

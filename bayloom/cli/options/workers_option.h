@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "bayloom/record/store.h"
+#include "bayloom/remote/pool.h"
 #include "bayloom/report/run_progress.h"
-#include "bayloom/worker/pool.h"
 
 namespace CLI {
 class App;
@@ -31,7 +31,7 @@ struct WorkersOption {
   std::vector<std::string> Arguments() const;
   /// Starts them and says how many there are. Throws InputError where none can be used, and
   /// CheckFailed where that was stopped.
-  std::unique_ptr<worker::WorkerPool> Connect() const;
+  std::unique_ptr<remote::WorkerPool> Connect() const;
 
   /// Has what is to be known of workers written into a progress display as long as it lives;
   /// before and after, that goes to standard error.
@@ -52,6 +52,6 @@ struct WorkersOption {
 
 /// The workers' machine as the store has it; they are asked to measure it if it is new there.
 /// Throws InputError where it cannot be measured, and CheckFailed where that was stopped.
-target::Target TargetOfWorkers(worker::WorkerPool& pool, record::Store& store);
+target::Target TargetOfWorkers(remote::WorkerPool& pool, record::Store& store);
 
 }  // namespace bayloom::cli

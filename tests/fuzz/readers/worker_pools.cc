@@ -13,9 +13,9 @@
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/version.h"
 #include "bayloom/record/store.h"
+#include "bayloom/remote/pool.h"
 #include "bayloom/target/target_check.h"
 #include "bayloom/target/target_json.h"
-#include "bayloom/worker/pool.h"
 #include "tests/fuzz/reader.h"
 #include "tests/record/sample.h"
 
@@ -31,8 +31,8 @@ target::MachineModel SampleMachine() {
   return machine;
 }
 
-worker::PoolOptions Options(const std::string& path) {
-  worker::PoolOptions options;
+remote::PoolOptions Options(const std::string& path) {
+  remote::PoolOptions options;
   options.commands = {
       "while IFS= read -r line <&3; do printf '%s\\n' \"$line\"; read -r a || exit; "
       "done 3<" +
@@ -79,39 +79,39 @@ void Keep(const std::vector<trial::FinishedTrial>& finished, const target::Targe
 
 std::vector<std::string> Seeds() {
   target::Target target = record::SampleTarget();
-  worker::Report hello;
-  hello.kind = worker::Report::Kind::kHello;
+  remote::Report hello;
+  hello.kind = remote::Report::Kind::kHello;
   hello.version = base::Version();
   hello.identity = "sample-2";
   hello.body = target::TargetToJson(target);
   target.machine = SampleMachine();
-  worker::Report machine;
-  machine.kind = worker::Report::Kind::kMachine;
+  remote::Report machine;
+  machine.kind = remote::Report::Kind::kMachine;
   machine.body = target::TargetToJson(target);
   machine.note = "the machine is busy";
-  std::string text = worker::ToLine(hello) + worker::ToLine(machine);
-  worker::Report subject;
-  subject.kind = worker::Report::Kind::kSubject;
+  std::string text = remote::ToLine(hello) + remote::ToLine(machine);
+  remote::Report subject;
+  subject.kind = remote::Report::Kind::kSubject;
   subject.subject = 1;
   subject.slots = 1;
-  text += worker::ToLine(subject);
+  text += remote::ToLine(subject);
   for (int lease = 1; lease <= 3; ++lease) {
-    worker::Report outcome;
-    outcome.kind = worker::Report::Kind::kOutcome;
+    remote::Report outcome;
+    outcome.kind = remote::Report::Kind::kOutcome;
     outcome.lease = lease;
     outcome.outcome = trial::Outcome::Feasible(1e-6 * lease);
     outcome.outcome.Set("spread", 0.01);
     outcome.outcome.Set("build_seconds", 0.5);
-    text += worker::ToLine(outcome);
+    text += remote::ToLine(outcome);
   }
   return {text};
 }
 
 void Read(const std::string& input) {
-  worker::WorkerPool pool(Options(WriteScratch("answers", input)));
+  remote::WorkerPool pool(Options(WriteScratch("answers", input)));
   const Result<Json> machine = pool.MeasureMachine();
   const target::Target target = target::TargetFromJson(machine ? *machine : pool.hello().body);
-  const worker::SubjectId subject = pool.AddSubject("programs", /*is_timed=*/true, 0.1);
+  const remote::SubjectId subject = pool.AddSubject("programs", /*is_timed=*/true, 0.1);
   std::vector<trial::FinishedTrial> finished;
   for (int i = 0; i < 3; ++i) pool.Submit(subject, i, i, /*is_repeat=*/false);
   while (finished.size() < 3) {

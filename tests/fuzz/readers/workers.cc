@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "bayloom/base/read_line.h"
-#include "bayloom/worker/messages.h"
+#include "bayloom/remote/messages.h"
 #include "tests/fuzz/reader.h"
 
 namespace bayloom::fuzz {
@@ -30,17 +30,17 @@ void Read(const std::string& input) {
   std::istringstream in(input);
   while (const std::optional<base::Line> line = base::ReadLine(in)) {
     // What is accepted says the same when it is written and read again.
-    if (const Result<worker::Request> request = worker::ReadRequest(line->text)) {
-      const std::string written = worker::ToLine(*request);
-      const Result<worker::Request> again = worker::ReadRequest(written);
-      if (!again || worker::ToLine(*again) != written) {
+    if (const Result<remote::Request> request = remote::ReadRequest(line->text)) {
+      const std::string written = remote::ToLine(*request);
+      const Result<remote::Request> again = remote::ReadRequest(written);
+      if (!again || remote::ToLine(*again) != written) {
         throw std::logic_error("a request changes when it is written: " + written);
       }
     }
-    if (const Result<worker::Report> report = worker::ReadReport(line->text)) {
-      const std::string written = worker::ToLine(*report);
-      const Result<worker::Report> again = worker::ReadReport(written);
-      if (!again || worker::ToLine(*again) != written) {
+    if (const Result<remote::Report> report = remote::ReadReport(line->text)) {
+      const std::string written = remote::ToLine(*report);
+      const Result<remote::Report> again = remote::ReadReport(written);
+      if (!again || remote::ToLine(*again) != written) {
         throw std::logic_error("a report changes when it is written: " + written);
       }
     }
