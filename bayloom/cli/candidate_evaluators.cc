@@ -53,20 +53,23 @@ Result<std::unique_ptr<remote::CandidateEvaluator>> CandidateEvaluators::Make(
   }
   const nlohmann::json& kind = definition["kind"];
   // Mappings and designs are worth the same on a busy machine.
-  if (!load_ && kind != kMappingKind && kind != kDesignKind) {
-    const int threads = kind == kScenarioKind ? options_.jobs : options_.target.cores;
+  if (!load_ && kind != accelerator::kMappingKind && kind != accelerator::kDesignKind) {
+    const int threads = kind == search::kScenarioKind ? options_.jobs : options_.target.cores;
     load_.emplace(measure::LoadMonitorOptions{.threads = threads});
   }
-  if (kind == kScenarioKind) return MakeScenarioCandidateEvaluator(definition, options_.jobs);
-  if (kind == kMappingKind) return MakeMappingCandidateEvaluator(definition, options_.jobs);
-  if (kind == kDesignKind) return MakeDesignCandidateEvaluator(definition, options_.jobs);
+  if (kind == search::kScenarioKind)
+    return search::MakeScenarioCandidateEvaluator(definition, options_.jobs);
+  if (kind == accelerator::kMappingKind)
+    return accelerator::MakeMappingCandidateEvaluator(definition, options_.jobs);
+  if (kind == accelerator::kDesignKind)
+    return accelerator::MakeDesignCandidateEvaluator(definition, options_.jobs);
   if (kind == measure::kKernelKind) {
     if (!kernels_) {
       kernels_ = std::make_unique<measure::KernelWorker>(options_.target, options_.measuring);
     }
     return kernels_->MakeEvaluator(definition);
   }
-  if (kind != kProgramKind) {
+  if (kind != tuning::kProgramKind) {
     return Error{"there is no kind of subject " + base::InOneLine(kind.dump())};
   }
   if (!codegen::HasCompiler()) {
@@ -75,7 +78,7 @@ Result<std::unique_ptr<remote::CandidateEvaluator>> CandidateEvaluators::Make(
   if (!measurer_) {
     measurer_ = std::make_unique<measure::Measurer>(options_.target, options_.measuring);
   }
-  return MakeProgramCandidateEvaluator(definition, *measurer_);
+  return tuning::MakeProgramCandidateEvaluator(definition, *measurer_);
 }
 
 }  // namespace bayloom::cli
