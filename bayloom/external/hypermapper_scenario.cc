@@ -173,8 +173,8 @@ void ReadHyperMapperScenario(const yaml::YamlValue& top, SpaceReader& space, Sce
   const yaml::YamlValue objectives = top.At("optimization_objectives");
   const std::vector<std::string> names = Texts(objectives);
   if (names.size() != 1) objectives.Fail("expected one objective");
-  scenario.objective = names[0];
-  scenario.evaluator.answer.field = names[0];
+  scenario.objectives[0].name = names[0];
+  scenario.evaluator.answer.fields = names;
   ReadIterations(top, scenario);
   ReadMethod(top, scenario);
   if (const auto feasible = top.Find("feasible_output")) ReadValidity(*feasible, scenario);

@@ -79,7 +79,7 @@ class FusedRun {
   std::vector<mapspace::MappedTile> TilesOf(const mapspace::FusedGroup& group);
   std::vector<mapspace::MappedTile> TilesOf(const mapspace::DividedGroup& group);
   Status GetStatus() const;
-  mapspace::MapObjective objective() const { return options_.layers.search.objective; }
+  mapspace::MapObjective objective() const { return options_.layers.search.objectives[0]; }
 
  private:
   /// Of every mapped layer, per multiply-accumulate, on the chip only.
