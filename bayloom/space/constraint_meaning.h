@@ -9,10 +9,13 @@
 #include <string_view>
 #include <vector>
 
-#include "bayloom/space/constraint_lexer.h"
+#include "bayloom/base/token.h"
 #include "bayloom/space/expression.h"
 
 namespace bayloom::space {
+
+using base::TextFault;
+using base::Token;
 
 /// A piece of a constraint's text that means something.
 struct Operand {
@@ -30,7 +33,7 @@ struct Operand {
   size_t offset = 0;  ///< where it starts
 };
 
-/// What names and symbols mean, on given parameters. All functions throw ConstraintFault for what
+/// What names and symbols mean, on given parameters. All functions throw TextFault for what
 /// has no meaning.
 class ConstraintMeaning {
  public:
