@@ -25,8 +25,7 @@ class NestBuilder {
   CpuNest Build() {
     const tensor::BlockKind kind = program_.blocks[block_].kind;
     nest_.loops = program_.LoopsAround(tensor::NodeRef::Block(block_));
-    nest_.is_reduction =
-        kind == tensor::BlockKind::kReduce || kind == tensor::BlockKind::kUpdate;
+    nest_.is_reduction = kind == tensor::BlockKind::kReduce || kind == tensor::BlockKind::kUpdate;
     for (const auto& [root, tile] : plan_.tiles) {
       if (tile.block == block_) nest_.tile = &tile;
     }

@@ -30,7 +30,8 @@ struct CpuNest {
   bool is_reduction = false;
   const plan::AccumulatorTile* tile = nullptr;  ///< of sums in registers; null: there is none
   const plan::VectorLoop* vector = nullptr;     ///< null: scalar code
-  bool folds = false;  ///< its lanes are of the innermost reduction loop, and are combined at the end
+  bool folds =
+      false;  ///< its lanes are of the innermost reduction loop, and are combined at the end
   int64_t chunks = 1;  ///< registers for all of its lanes
   /// Of these, that are straight code in a tile; of a fold, that take turns for one result.
   int64_t registers = 1;

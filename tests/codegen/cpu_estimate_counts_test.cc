@@ -182,7 +182,8 @@ TEST_F(CpuEstimateCounts, OfFoldsAreThoseOfTheCode) {
       EXPECT_TRUE(nest.folds);
       const std::string ir = *codegen::EmitLlvmIr(program, target, "kernel");
       EXPECT_EQ(CountMatches(ir, "= phi <16 x float>"),
-                nest.chunks > plan::kMaxChunks ? nest.Sums() : 0) << ir;
+                nest.chunks > plan::kMaxChunks ? nest.Sums() : 0)
+          << ir;
     }
   }
 }

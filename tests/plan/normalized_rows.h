@@ -22,7 +22,7 @@ inline tensor::Workload RowsOf(Use use, tensor::DType dtype = tensor::DType::kFl
     return tensor::Unary(tensor::ExprOp::kExp, x(s[0], s[1]));
   });
   const tensor::Tensor sum = b.Reduce("sum", {kRows}, {{"j", kColumns}}, tensor::Reduction::kSum,
-                              [&](auto s, auto r) { return t(s[0], r[0]); });
+                                      [&](auto s, auto r) { return t(s[0], r[0]); });
   const tensor::Tensor y = b.Compute("y", {kRows, kColumns}, [&](const auto& s) {
     const tensor::Expr column = use == Use::kMirrored ? kColumns - 1 - s[1] : s[1];
     const tensor::Expr row = use == Use::kTransposedRows ? kRows - 1 - s[0] : s[0];

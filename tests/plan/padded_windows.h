@@ -18,7 +18,7 @@ inline tensor::Workload Depthwise(int64_t size, int64_t channels, tensor::Conv2d
 }
 
 inline tensor::Conv2dOptions Padded(int64_t before, int64_t after, int64_t stride = 1,
-                             int64_t dilation = 1) {
+                                    int64_t dilation = 1) {
   tensor::Conv2dOptions options;
   options.stride = {stride, stride};
   options.dilation = {dilation, dilation};
