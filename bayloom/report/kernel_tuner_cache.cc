@@ -98,7 +98,7 @@ std::string CacheEntry(const external::Scenario& scenario, const external::Study
     key += (i > 0 ? "," : "") + PythonText(value);
     entry[space.parameter(i).name()] = std::move(value);
   }
-  const std::vector<external::Objective> objectives = scenario.Objectives();
+  const std::vector<external::Objective> objectives = scenario.objectives;
   if (outcome.ok()) {
     const std::vector<double> values = external::ValuesOf(outcome, objectives);
     for (size_t k = 0; k < values.size(); ++k) entry[objectives[k].name] = values[k];
@@ -124,7 +124,7 @@ std::string KernelTunerCache(const external::Scenario& scenario,
     names.push_back(space.parameter(i).name());
     values[space.parameter(i).name()] = ListedValues(space, i, trials);
   }
-  const std::vector<external::Objective> objectives = scenario.Objectives();
+  const std::vector<external::Objective> objectives = scenario.objectives;
   for (const external::Objective& each : objectives) {
     if (space.IndexOf(each.name) < 0) continue;
     throw InputError(

@@ -113,7 +113,7 @@ std::string OptunaJournal(const external::Scenario& scenario,
     line["worker_id"] = "bayloom";
     journal += line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   };
-  const std::vector<external::Objective> objectives = scenario.Objectives();
+  const std::vector<external::Objective> objectives = scenario.objectives;
   nlohmann::json directions = nlohmann::json::array();
   for (const external::Objective& objective : objectives) {
     directions.push_back(objective.maximize ? kMaximize : kMinimize);

@@ -13,7 +13,7 @@ namespace bayloom::report {
 
 Table ParetoTable(const external::Scenario& scenario, std::span<const external::StudyTrial> set) {
   const space::Space& space = *scenario.space;
-  const std::vector<external::Objective> objectives = scenario.Objectives();
+  const std::vector<external::Objective> objectives = scenario.objectives;
   std::vector<std::string> columns = {"trial"};
   for (const external::Objective& objective : objectives) columns.push_back(objective.name);
   for (int i = 0; i < space.size(); ++i) columns.push_back(space.parameter(i).name());
@@ -33,7 +33,7 @@ Table ParetoTable(const external::Scenario& scenario, std::span<const external::
 
 nlohmann::json ParetoJson(const external::Scenario& scenario,
                           std::span<const external::StudyTrial> set) {
-  const std::vector<external::Objective> objectives = scenario.Objectives();
+  const std::vector<external::Objective> objectives = scenario.objectives;
   nlohmann::json shown = nlohmann::json::array();
   for (const external::StudyTrial& trial : set) {
     const std::vector<double> values = external::ValuesOf(trial.outcome, objectives);
@@ -48,7 +48,7 @@ nlohmann::json ParetoJson(const external::Scenario& scenario,
 
 nlohmann::json ObjectivesJson(const external::Scenario& scenario) {
   nlohmann::json shown = nlohmann::json::array();
-  for (const external::Objective& objective : scenario.Objectives()) {
+  for (const external::Objective& objective : scenario.objectives) {
     shown.push_back(
         {{"name", objective.name}, {"goal", objective.maximize ? "maximize" : "minimize"}});
   }

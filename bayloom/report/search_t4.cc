@@ -33,7 +33,7 @@ Json TrialT4(const external::Scenario& scenario, const external::StudyTrial& tri
   const measure::MeasurementDetails details = measure::DetailsOf(outcome);
   constexpr double kMilliseconds = 1e3;
   Json measurements = Json::array();
-  const std::vector<external::Objective> objectives = scenario.Objectives();
+  const std::vector<external::Objective> objectives = scenario.objectives;
   Json names = Json::array();
   for (const external::Objective& objective : objectives) names.push_back(objective.name);
   if (outcome.ok()) {

@@ -87,7 +87,7 @@ class Parser {
     ++at_;
     return true;
   }
-  /// Empty if there is none of them.
+  /// Empty if there are no such ones.
   std::string_view AcceptOneOf(std::initializer_list<std::string_view> symbols) {
     for (std::string_view symbol : symbols) {
       if (Accept(symbol)) return symbol;

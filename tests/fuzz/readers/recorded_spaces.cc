@@ -39,7 +39,7 @@ std::vector<std::string> Seeds() { return {kRecords, Compressed(kRecords)}; }
 
 void Read(const std::string& input) {
   const external::RecordedSpace space =
-      external::RecordedSpace::Load(WriteScratch("records.json", input), "");
+      external::RecordedSpace::Load(WriteScratch("records.json", input));
   (void)space.CountFeasible();
   (void)space.Min();
 }
