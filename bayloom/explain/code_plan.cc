@@ -9,7 +9,9 @@
 #include <nlohmann/json.hpp>
 
 #include "bayloom/feature/cpu_nest.h"
-#include "bayloom/plan.h"
+#include "bayloom/plan/cpu/cpu_plan.h"
+#include "bayloom/plan/cpu/guard.h"
+#include "bayloom/plan/gpu/gpu_plan.h"
 #include "bayloom/tensor/loop_names.h"
 
 namespace bayloom::explain {
@@ -48,8 +50,9 @@ class CpuDescriber {
       const auto product = plan_.tile_products.find(id);
       const bool in_pairs = plan_.pairs.contains(id);
       shown["depth"] = dot->second.depth;
-      shown["instruction"] = product != plan_.tile_products.end() ? product->second.instruction->name
-                             : in_pairs                         ? dot->second.matrix->name
+      shown["instruction"] = product != plan_.tile_products.end()
+                                 ? product->second.instruction->name
+                             : in_pairs ? dot->second.matrix->name
                                         : dot->second.method.instruction->name;
     }
     for (const auto& [root, tile] : plan_.tiles) {
@@ -190,7 +193,8 @@ std::string BlockLine(const Json& block) {
                                 block["depth"].get<int>()));
   }
   if (block.contains("guards")) {
-    parts.push_back(fmt::format("{} conditions that loops are split by", block["guards"].get<int>()));
+    parts.push_back(
+        fmt::format("{} conditions that loops are split by", block["guards"].get<int>()));
   }
   if (!block["unrolled"].empty()) parts.push_back("unrolled: " + Joined(block["unrolled"]));
   if (block.contains("also")) {

@@ -32,9 +32,10 @@ TEST(CodePlanTest, SaysWhichSumsAreInRegisters) {
   EXPECT_EQ(plan, nlohmann::json::parse(R"([{"block": "matmul", "lanes": 16, "registers": 4,
       "sums": {"registers": 24, "steps": {"i": 6, "j": 64}, "loops": ["k"], "from_zero": true},
       "unrolled": []}])"));
-  EXPECT_THAT(CodePlanLines(plan),
-              ElementsAre("matmul: 16 lanes in 4 registers; 24 registers of sums (6 of i, 64 of j), "
-                          "held over k"));
+  EXPECT_THAT(
+      CodePlanLines(plan),
+      ElementsAre("matmul: 16 lanes in 4 registers; 24 registers of sums (6 of i, 64 of j), "
+                  "held over k"));
 }
 
 TEST(CodePlanTest, SaysHowKernelsAreLaunched) {
