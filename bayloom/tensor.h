@@ -26,6 +26,7 @@
 #include "bayloom/tensor/expr.h"
 #include "bayloom/tensor/interpreter.h"
 #include "bayloom/tensor/library_call.h"
+#include "bayloom/tensor/loop_names.h"
 #include "bayloom/tensor/loop_tree.h"
 #include "bayloom/tensor/operator_shorthand.h"
 #include "bayloom/tensor/operators.h"
