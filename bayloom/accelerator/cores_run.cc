@@ -139,7 +139,7 @@ void CoresRun::Keep(const Split& split) {
        mapspace::ToJson(split.mapping.mapping, split.mapping.part, layer.mapspace->architecture())
            .at("levels")}};
   trial::Outcome outcome = trial::Outcome::Feasible(
-      mapspace::CoreModel::ValueOf(split.mapping.cost, options_.search.objective));
+      mapspace::CoreModel::ValueOf(split.mapping.cost, options_.search.objectives[0]));
   outcome.Set("energy_pj", split.mapping.cost.energy_pj);
   outcome.Set("cycles", static_cast<double>(split.mapping.cost.cycles));
   journal_->Add({.candidate = candidate.dump(),
@@ -178,7 +178,7 @@ trial::StopReason CoresRun::RunSplits(const std::function<void(int done)>& on_la
         mapspace::CoreModel(layer.layer.problem, architecture, network_, {}, options_.counting)
             .Evaluate(*found.best);
     const auto value = [&](const mapspace::CoreCost& cost) {
-      return mapspace::CoreModel::ValueOf(cost, options_.search.objective);
+      return mapspace::CoreModel::ValueOf(cost, options_.search.objectives[0]);
     };
     const auto known = known_.find(k);
     if (known != known_.end() && value(known->second.cost) <= value(split.single)) {

@@ -170,7 +170,7 @@ std::optional<trial::Outcome> DesignEvaluator::Evaluate(const mapspace::Architec
     return refused;
   }
   MapOptions options;
-  options.search.objective = MappingObjectiveOf(options_.objectives);
+  options.search.objectives = {MappingObjectiveOf(options_.objectives)};
   options.search.run.seed = NextSeed();
   options.search.run.budget.trials = options_.evaluations * std::ssize(layers_);
   options.search.run.budget.stop = stop;

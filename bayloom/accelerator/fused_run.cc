@@ -28,7 +28,7 @@ constexpr double kLayersShare = 1.0 / 3;
 
 void CheckOptions(const MapOptions& options) {
   if (options.evaluator != "model") throw InputError("fused groups need the built-in model");
-  if (!options.search.further_objectives.empty()) {
+  if (options.search.objectives.size() > 1) {
     throw InputError("several objectives are for one operation, not for a network");
   }
 }
@@ -121,7 +121,7 @@ std::string FusedRun::Definition() const {
       .dump();
 }
 
-/// Finds or begins the run of the tiles; makes those of before known.
+/// Finds or begins the run of the tiles; makes those of earlier runs known.
 void FusedRun::OpenRecord() {
   record::RunRecord wanted;
   wanted.kind = record::RunKind::kMap;

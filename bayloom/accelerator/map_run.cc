@@ -3,6 +3,9 @@
 
 #include "bayloom/accelerator/map_run.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -57,16 +60,16 @@ std::vector<std::string> DimensionsOf(std::span<const NetworkLayer> layers) {
 std::string MapOptions::MapperName() const {
   if (!mapper.empty()) return mapper;
   const bool learns = !transfer.empty() || rehearsal > 0 || search.top_k > 0;
-  const bool has_one_objective = search.further_objectives.empty();
+  const bool has_one_objective = search.objectives.size() == 1;
   return evaluator == "model" && !learns && has_one_objective ? "genetic" : "bayesian";
 }
 
 std::string MapOptions::ObjectiveNames() const {
-  std::string names(mapspace::ToString(search.objective));
-  for (const mapspace::MapObjective further : search.further_objectives) {
-    names.append(",").append(mapspace::ToString(further));
+  std::vector<std::string_view> names;
+  for (const mapspace::MapObjective each : search.objectives) {
+    names.push_back(mapspace::ToString(each));
   }
-  return names;
+  return fmt::format("{}", fmt::join(names, ","));
 }
 
 int64_t DefaultEvaluations(const std::string& mapper) {
@@ -74,7 +77,7 @@ int64_t DefaultEvaluations(const std::string& mapper) {
 }
 
 void CheckObjectives(const MapOptions& options) {
-  if (options.evaluator != "model" && !options.search.further_objectives.empty()) {
+  if (options.evaluator != "model" && options.search.objectives.size() > 1) {
     throw InputError("several objectives need the built-in model: a simulator answers one value");
   }
 }
@@ -82,16 +85,15 @@ void CheckObjectives(const MapOptions& options) {
 std::unique_ptr<trial::Evaluator<mapspace::Mapping>> MakeMappingEvaluator(
     const mapspace::AnalyticalModel& model, const MapOptions& options) {
   CheckObjectives(options);
-  const mapspace::MapObjective objective = options.search.objective;
   if (options.evaluator == "model") {
-    return mapspace::MakeModelEvaluator(model, objective, options.search.further_objectives);
+    return mapspace::MakeModelEvaluator(model, options.search.objectives);
   }
   mapspace::SimulatorOptions simulator = options.simulator;
   const int64_t trials = std::max<int64_t>(1, options.search.run.budget.trials);
   simulator.jobs = static_cast<int>(std::min<int64_t>(simulator.jobs, trials));
   if (options.evaluator == "timeloop") {
-    return mapspace::MakeTimeloopEvaluator(model.problem(), model.architecture(), objective,
-                                           simulator);
+    return mapspace::MakeTimeloopEvaluator(model.problem(), model.architecture(),
+                                           options.search.objectives[0], simulator);
   }
   simulator.command = options.evaluator;
   return mapspace::MakeSimulatorEvaluator(model.problem(), model.architecture(), simulator);
@@ -101,7 +103,7 @@ MapRun::MapRun(std::vector<NetworkLayer> layers, const mapspace::Architecture& a
                std::span<const mapspace::Directive> constraints, MapOptions options)
     : options_(std::move(options)) {
   if (layers.empty()) throw InputError("the network has no convolution or matrix product");
-  if (layers.size() > 1 && !options_.search.further_objectives.empty()) {
+  if (layers.size() > 1 && options_.search.objectives.size() > 1) {
     throw InputError("several objectives are for one operation, not for a network");
   }
   options_.mapper = options_.MapperName();
@@ -157,7 +159,7 @@ void MapRun::AddLayer(NetworkLayer layer, const mapspace::Architecture& architec
   if (!is_only) added.search->SetOnBegin([this, index] { Exchange(index); });
   scheduling::TaskProgress progress;
   progress.name = added.layer.name;
-  progress.weight = WeightOf(added.layer, options_.search.objective);
+  progress.weight = WeightOf(added.layer, options_.search.objectives[0]);
   progress.work = static_cast<double>(added.layer.problem.Macs());
   run_->AddTask(*added.search, std::move(progress));
   Restore(added, trials);
@@ -165,7 +167,7 @@ void MapRun::AddLayer(NetworkLayer layer, const mapspace::Architecture& architec
 
 std::vector<mapspace::EarlierMappings> MapRun::Earlier(
     const mapspace::Mapspace& mapspace, const mapspace::AnalyticalModel& model) const {
-  const mapspace::MapObjective objective = options_.search.objective;
+  const mapspace::MapObjective objective = options_.search.objectives[0];
   std::vector<mapspace::EarlierMappings> all;
   for (const std::string& path : options_.transfer) {
     record::Store store(path, record::Store::Mode::kReadOnly);

@@ -30,11 +30,9 @@ struct MappingSubject {
 
 MapOptions OptionsOf(const Json& definition, int jobs) {
   MapOptions options;
-  options.search.objective =
-      mapspace::ParseMapObjective(definition.at("objective").get<std::string>());
-  for (const Json& further : definition.at("further_objectives")) {
-    options.search.further_objectives.push_back(
-        mapspace::ParseMapObjective(further.get<std::string>()));
+  options.search.objectives.clear();
+  for (const Json& name : definition.at("objectives")) {
+    options.search.objectives.push_back(mapspace::ParseMapObjective(name.get<std::string>()));
   }
   options.evaluator = definition.at("evaluator").get<std::string>();
   options.simulator.timeout_seconds = definition.at("timeout").get<double>();
@@ -48,16 +46,15 @@ MapOptions OptionsOf(const Json& definition, int jobs) {
 std::unique_ptr<trial::Evaluator<mapspace::Mapping>> MakeRemoteMappingEvaluator(
     remote::WorkerPool& pool, const mapspace::AnalyticalModel& model, const MapOptions& options) {
   CheckObjectives(options);
-  Json further = Json::array();
-  for (const mapspace::MapObjective objective : options.search.further_objectives) {
-    further.push_back(std::string(mapspace::ToString(objective)));
+  Json objectives = Json::array();
+  for (const mapspace::MapObjective objective : options.search.objectives) {
+    objectives.push_back(std::string(mapspace::ToString(objective)));
   }
   Json definition = {{"kind", kMappingKind},
                      {"problem", mapspace::PrintProblemYaml(model.problem())},
                      {"architecture", mapspace::PrintArchitectureYaml(model.architecture())},
                      {"exact", options.counting == mapspace::ReuseCounting::kExact},
-                     {"objective", std::string(mapspace::ToString(options.search.objective))},
-                     {"further_objectives", std::move(further)},
+                     {"objectives", std::move(objectives)},
                      {"evaluator", options.evaluator},
                      {"timeout", options.simulator.timeout_seconds},
                      {"sandbox", options.simulator.sandbox}};

@@ -90,7 +90,7 @@ void Print(const DesignArguments& arguments, const accelerator::DesignSearch& se
            const std::vector<report::ComparedDesign>& compared) {
   const auto& best = search.study().best();
   const std::vector<search::StudyTrial> designs = search.BestDesigns(arguments.designs);
-  fmt::print("\nthe best designs, {} at {}:\n{}", search.scenario().objective,
+  fmt::print("\nthe best designs, {} at {}:\n{}", search.scenario().objectives[0].name,
              base::InOneLine(search.technology().name),
              report::DesignTable(search, designs).Text());
   if (!compared.empty()) {
@@ -111,7 +111,7 @@ void Print(const DesignArguments& arguments, const accelerator::DesignSearch& se
   const auto sensitivity = search.Sensitivity();
   if (sensitivity.empty()) return;
   fmt::print("\nwhat the parameters matter to the logarithm of {}:\n{}",
-             search.scenario().objective,
+             search.scenario().objectives[0].name,
              report::SensitivityTable(search.design().space(), sensitivity).Text());
 }
 

@@ -161,7 +161,7 @@ report::Table ResultTable(const search::ScenarioSearch& search) {
          {progress.weight, fmt::format("{:g}", progress.weight)},
          progress.slots(),
          progress.trials(),
-         search.members()[i].scenario.objective,
+         search.members()[i].scenario.objectives[0].name,
          {value, report::FormatValue(value)},
          {1 / progress.best(), report::FormatRatio(best ? 1 / progress.best() : std::nan(""))}});
   }
@@ -344,7 +344,7 @@ void PrintResult(const SearchArguments& arguments, const search::ScenarioSearch&
   const search::Scenario& scenario = search.members()[0].scenario;
   const auto& best = search.study(0).best();
   if (!best) return;
-  if (!scenario.further_objectives.empty()) {
+  if (scenario.objectives.size() > 1) {
     PrintFront(arguments, search, reason);
     return;
   }
@@ -354,7 +354,7 @@ void PrintResult(const SearchArguments& arguments, const search::ScenarioSearch&
   fmt::print("{}\n", EndText(search, reason));
   PrintRepeated(repeated);
   const double value = is_confirmed ? repeated[0].median : best->outcome.value;
-  fmt::print("\n{} = {} (trial {}{})\n{}{}{}", base::InOneLine(scenario.objective),
+  fmt::print("\n{} = {} (trial {}{})\n{}{}{}", base::InOneLine(scenario.objectives[0].name),
              report::FormatValue(value), shown.ordinal,
              is_confirmed ? ", the median of its repeats" : "", GainText(search, value),
              report::ConfigurationText(*scenario.space, shown.configuration),

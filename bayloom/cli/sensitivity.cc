@@ -87,7 +87,7 @@ report::Table RankOperation(const SensitivityOptions& options) {
   const mapspace::EncodingSensitivity sensitivity = mapspace::RankEncoding(
       *encoding,
       [&](const mapspace::Mapping& mapping) {
-        return mapspace::EvaluateByModel(model, objective, mapping);
+        return mapspace::EvaluateByModel(model, {{objective}}, mapping);
       },
       options.samples, options.seed);
   return report::SensitivityTable(*encoding->space(), sensitivity.ranking);

@@ -36,9 +36,9 @@ void PrintAsJson(const record::RunRecord& record, const search::Scenario& scenar
                      {"trial", best.trial},
                      {"configuration", base::ParseJsonOrDiscard(best.candidate)}};
   }
-  if (!scenario.further_objectives.empty()) {
+  if (scenario.objectives.size() > 1) {
     shown["objectives"] = report::ObjectivesJson(scenario);
-    shown["front"] = report::ParetoJson(scenario, search::ParetoSet(trials, scenario.Objectives()));
+    shown["front"] = report::ParetoJson(scenario, search::ParetoSet(trials, scenario.objectives));
   }
   fmt::print("{}\n", report::JsonText(shown));
 }
@@ -54,15 +54,15 @@ void PrintAsText(const record::RunRecord& record, const search::Scenario& scenar
       record.seed, scenario.space->size(), report::SizeText(*scenario.space),
       report::FormatCount(summary.trials), report::FailureText(summary));
   if (summary.improvements.empty()) return;
-  if (!scenario.further_objectives.empty()) {
-    const auto set = search::ParetoSet(trials, scenario.Objectives());
+  if (scenario.objectives.size() > 1) {
+    const auto set = search::ParetoSet(trials, scenario.objectives);
     fmt::print("\nPareto front, {} trials:\n{}", set.size(),
                report::ParetoTable(scenario, set).Text());
     return;
   }
   const report::RunSummary::Improvement& best = summary.improvements.back();
   const auto trial = std::ranges::find(trials, best.trial, &search::StudyTrial::ordinal);
-  fmt::print("\n{} = {} (trial {})\n{}", base::InOneLine(scenario.objective),
+  fmt::print("\n{} = {} (trial {})\n{}", base::InOneLine(scenario.objectives[0].name),
              report::FormatValue(best.value), best.trial,
              report::ConfigurationText(*scenario.space, trial->configuration));
 }

@@ -64,7 +64,7 @@ MapperTask::MapperTask(std::string_view name, const Mapspace& mapspace,
   if (SearchesAnEncoding(name) && !optimizer::Optimizers().Check(name)) {
     throw InputError(base::UnknownName("mapper", name, MapperNames()));
   }
-  if (!SearchesAnEncoding(name) && !options.further_objectives.empty()) {
+  if (!SearchesAnEncoding(name) && options.objectives.size() > 1) {
     throw InputError(fmt::format(
         "the mapper '{}' minimizes one objective; optimizers such as bayesian minimize several",
         name));

@@ -39,11 +39,9 @@ struct MapperOptions {
   /// random mappings; the others are as in the best of these. 0: all.
   int top_k = 0;
   int64_t ranking_samples = 400;
-  /// What the evaluator's values are.
-  MapObjective objective = MapObjective::kEnergy;
-  /// Objectives that are minimized at the same time, named values of the evaluator's outcomes; only
-  /// mappers that search through an optimizer can.
-  std::vector<MapObjective> further_objectives = {};
+  /// What is minimized: the evaluator's values, then named values of its outcomes. Only mappers
+  /// that search through an optimizer minimize several.
+  std::vector<MapObjective> objectives = {MapObjective::kEnergy};
   /// Whether to remember every mapping and never to evaluate one twice: for simulators. Drawing
   /// again what the built-in model has answered costs less than looking it up.
   bool evaluate_once = false;

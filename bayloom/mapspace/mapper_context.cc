@@ -38,13 +38,13 @@ void MapperContext::CountDraw(bool fits) {
 }
 
 double MapperContext::TieBreak(const trial::Outcome& outcome) const {
-  return outcome.Get(ToString(TieBreakOf(options_.objective)),
+  return outcome.Get(ToString(TieBreakOf(options_.objectives[0])),
                      std::numeric_limits<double>::infinity());
 }
 
 void MapperContext::Count(const Mapping& mapping, const trial::Outcome& outcome) {
   ++result_.evaluations;
-  if (outcome.ok() && !options_.further_objectives.empty()) ExtendFront(mapping, outcome);
+  if (outcome.ok() && options_.objectives.size() > 1) ExtendFront(mapping, outcome);
   if (!outcome.ok()) {
     result_.failure = outcome.reason;
     return;
@@ -64,11 +64,8 @@ void MapperContext::Count(const Mapping& mapping, const trial::Outcome& outcome)
 }
 
 void MapperContext::ExtendFront(const Mapping& mapping, const trial::Outcome& outcome) {
-  MapperResult::FrontMember added = {mapping, {outcome.value}, result_.evaluations};
-  for (const MapObjective objective : options_.further_objectives) {
-    added.values.push_back(
-        outcome.Get(ToString(objective), std::numeric_limits<double>::infinity()));
-  }
+  MapperResult::FrontMember added = {mapping, ValuesOf(outcome, options_.objectives),
+                                     result_.evaluations};
   const auto values = std::mem_fn(&MapperResult::FrontMember::values);
   if (pareto::ExtendFront(result_.front, std::move(added), values)) {
     std::ranges::sort(result_.front, {}, &MapperResult::FrontMember::values);

@@ -29,7 +29,7 @@ class OptimizerMapper final : public Mapper {
         problem_(context.mapspace().problem()),
         encoding_(MakeEncoding(context)),
         is_small_(encoding_->space()->CountFeasible() <= kSmall),
-        further_objectives_(NamesOf(context.options().further_objectives)),
+        objectives_(context.options().objectives),
         optimizer_(optimizer::MakeOptimizer(name_, encoding_->space(), Options(context))) {}
 
   std::optional<Mapping> Next(MapperContext& context) override {
@@ -112,7 +112,7 @@ class OptimizerMapper final : public Mapper {
         MakeMappingEncoding(context.mapspace(), context.model(), options.tiles, options.orders);
     if (options.top_k == 0) return encoding;
     const auto evaluate = [&](const Mapping& mapping) {
-      return EvaluateByModel(context.model(), options.objective, mapping);
+      return EvaluateByModel(context.model(), {{options.objectives[0]}}, mapping);
     };
     const EncodingSensitivity sensitivity =
         RankEncoding(*encoding, evaluate, options.ranking_samples, options.run.seed);
@@ -139,9 +139,9 @@ class OptimizerMapper final : public Mapper {
     const MapperOptions& options = context.options();
     optimizer::OptimizerOptions optimizer;
     optimizer.seed = options.run.seed;
-    optimizer.further_objectives = further_objectives_;
+    optimizer.objectives = NamesOf(objectives_);
     optimizer.bayesian.noise_free = true;  // models and simulators repeat themselves
-    optimizer.transfer = LearnFrom(options.earlier, options.transfer, options.objective,
+    optimizer.transfer = LearnFrom(options.earlier, options.transfer, options.objectives[0],
                                    context.mapspace(), options.tiles, options.orders);
     optimizer.canonical = [this](const space::Configuration& c) { return encoding_->Canonical(c); };
     return optimizer;
@@ -151,18 +151,16 @@ class OptimizerMapper final : public Mapper {
     optimizer_->Tell(configuration, outcome);
     ++told_;
     if (!outcome.ok()) return;
-    pareto::Point point = {outcome.value};
-    for (const std::string& name : further_objectives_) {
-      point.push_back(outcome.Get(name, std::numeric_limits<double>::infinity()));
+    if (pareto::ExtendFront(front_, ValuesOf(outcome, objectives_), std::identity())) {
+      improved_ = told_;
     }
-    if (pareto::ExtendFront(front_, std::move(point), std::identity())) improved_ = told_;
   }
 
   std::string name_;
   const Problem& problem_;
   std::unique_ptr<MappingEncoding> encoding_;
   bool is_small_;
-  std::vector<std::string> further_objectives_;
+  std::vector<MapObjective> objectives_;
   std::unique_ptr<optimizer::Optimizer> optimizer_;
   // Since the beginning, or since the search began again:
   std::vector<pareto::Point> front_;  ///< of one objective: the best

@@ -4,6 +4,7 @@
 #include "bayloom/mapspace/mapping_evaluator.h"
 
 #include <array>
+#include <limits>
 #include <utility>
 
 #include "bayloom/base/result.h"
@@ -51,25 +52,36 @@ trial::Outcome FeasibleWithTieBreak(double value, MapObjective objective, double
   return outcome;
 }
 
-trial::Outcome EvaluateByModel(const AnalyticalModel& model, MapObjective objective,
-                               const Mapping& mapping, std::span<const MapObjective> further) {
+trial::Outcome EvaluateByModel(const AnalyticalModel& model,
+                               std::span<const MapObjective> objectives, const Mapping& mapping) {
   if (!model.Fits(mapping)) {
     return trial::Outcome::Infeasible(trial::Verdict::kMemory,
                                       model.CheckFit(mapping).error().message);
   }
   const Evaluation evaluation = model.Evaluate(mapping);
-  trial::Outcome outcome = FeasibleWithTieBreak(ValueOf(evaluation, objective), objective,
-                                                ValueOf(evaluation, TieBreakOf(objective)));
-  for (const MapObjective other : further) outcome.Set(ToString(other), ValueOf(evaluation, other));
+  const MapObjective first = objectives[0];
+  trial::Outcome outcome = FeasibleWithTieBreak(ValueOf(evaluation, first), first,
+                                                ValueOf(evaluation, TieBreakOf(first)));
+  for (const MapObjective other : objectives.subspan(1)) {
+    outcome.Set(ToString(other), ValueOf(evaluation, other));
+  }
   return outcome;
 }
 
-std::unique_ptr<trial::Evaluator<Mapping>> MakeModelEvaluator(const AnalyticalModel& model,
-                                                              MapObjective objective,
-                                                              std::vector<MapObjective> further) {
+std::vector<double> ValuesOf(const trial::Outcome& outcome,
+                             std::span<const MapObjective> objectives) {
+  std::vector<double> values = {outcome.value};
+  for (const MapObjective other : objectives.subspan(1)) {
+    values.push_back(outcome.Get(ToString(other), std::numeric_limits<double>::infinity()));
+  }
+  return values;
+}
+
+std::unique_ptr<trial::Evaluator<Mapping>> MakeModelEvaluator(
+    const AnalyticalModel& model, std::vector<MapObjective> objectives) {
   return std::make_unique<trial::InlineEvaluator<Mapping>>(
-      [&model, objective, further = std::move(further)](const Mapping& mapping) {
-        return EvaluateByModel(model, objective, mapping, further);
+      [&model, objectives = std::move(objectives)](const Mapping& mapping) {
+        return EvaluateByModel(model, objectives, mapping);
       });
 }
 

@@ -35,14 +35,17 @@ MapObjective TieBreakOf(MapObjective objective);
 /// An outcome with a value and, named, that of TieBreakOf.
 trial::Outcome FeasibleWithTieBreak(double value, MapObjective objective, double tie_break);
 
-/// What the model in this process says: the mapping's value, or that it does not fit. What breaks
-/// ties and further objectives are named values.
-trial::Outcome EvaluateByModel(const AnalyticalModel& model, MapObjective objective,
-                               const Mapping& mapping, std::span<const MapObjective> further = {});
+/// What the model in this process says: the mapping's value of the first objective, or that it does
+/// not fit. What breaks ties and the other objectives are named values.
+trial::Outcome EvaluateByModel(const AnalyticalModel& model,
+                               std::span<const MapObjective> objectives, const Mapping& mapping);
+/// Of an outcome of these objectives, the value of each; infinite where one is not known.
+std::vector<double> ValuesOf(const trial::Outcome& outcome,
+                             std::span<const MapObjective> objectives);
 
 /// Evaluates by the model, which must outlive the evaluator.
-std::unique_ptr<trial::Evaluator<Mapping>> MakeModelEvaluator(
-    const AnalyticalModel& model, MapObjective objective, std::vector<MapObjective> further = {});
+std::unique_ptr<trial::Evaluator<Mapping>> MakeModelEvaluator(const AnalyticalModel& model,
+                                                              std::vector<MapObjective> objectives);
 
 struct SimulatorOptions {
   /// Run by the shell with {mapping}, {problem} and {arch} replaced by files of Timeloop's YAML,

@@ -58,7 +58,7 @@ std::unique_ptr<trial::Evaluator<Mapping>> MakeListeningEvaluator(const Analytic
                                                                   MapObjective objective,
                                                                   EarlierMappings& heard) {
   return std::make_unique<trial::InlineEvaluator<Mapping>>([&, objective](const Mapping& mapping) {
-    trial::Outcome outcome = EvaluateByModel(model, objective, mapping);
+    trial::Outcome outcome = EvaluateByModel(model, {{objective}}, mapping);
     if (outcome.ok()) {
       heard.mappings.push_back(mapping);
       heard.values.push_back(outcome.value);

@@ -25,49 +25,17 @@
 #include "bayloom/measure/protocol.h"
 
 namespace bayloom::measure {
+
+template <>
+inline constexpr std::tuple kFields<BuildReport> = {&BuildReport::index, &BuildReport::seconds,
+                                                    &BuildReport::error, &BuildReport::kernel};
+
 namespace {
 
 /// Time for the rest of a message that has begun.
 constexpr double kMessageSeconds = 10;
 
 uint32_t TypeOf(BuildReport::Event event) { return static_cast<uint32_t>(event); }
-
-std::string Encode(const BuildReport& report) {
-  BodyWriter writer;
-  writer.Put(report.index);
-  writer.Put(report.seconds);
-  writer.Put(report.error);
-  writer.Put(report.kernel.has_value());
-  if (report.kernel) {
-    writer.Put(report.kernel->symbol);
-    writer.Put(report.kernel->object);
-    writer.Put(report.kernel->shared_workspace_bytes);
-    writer.Put(report.kernel->worker_workspace_bytes);
-    writer.Put(report.kernel->code_bytes);
-    Put(writer, report.kernel->launches);
-  }
-  return writer.Take();
-}
-
-BuildReport Decode(BuildReport::Event event, const std::string& body) {
-  BodyReader reader(body);
-  BuildReport report;
-  report.event = event;
-  reader.Get(report.index);
-  reader.Get(report.seconds);
-  reader.Get(report.error);
-  bool built;
-  reader.Get(built);
-  if (!built) return report;
-  codegen::KernelObject& kernel = report.kernel.emplace();
-  reader.Get(kernel.symbol);
-  reader.Get(kernel.object);
-  reader.Get(kernel.shared_workspace_bytes);
-  reader.Get(kernel.worker_workspace_bytes);
-  reader.Get(kernel.code_bytes);
-  Get(reader, kernel.launches);
-  return report;
-}
 
 /// Compiles one program; what it throws is an error like others.
 BuildReport BuildOne(const tensor::Program& program, const Compile& compile) {
@@ -95,10 +63,10 @@ void CompileFromQueue(std::span<const tensor::Program* const> programs, BuildQue
     BuildReport began;
     began.index = queue.Take();
     if (began.index >= static_cast<int64_t>(programs.size())) return;
-    if (!channel.Send(TypeOf(BuildReport::Event::kBegan), Encode(began))) return;
+    if (!channel.Send(TypeOf(BuildReport::Event::kBegan), EncodeBody(began))) return;
     BuildReport built = BuildOne(*programs[began.index], compile);
     built.index = began.index;
-    if (!channel.Send(TypeOf(BuildReport::Event::kBuilt), Encode(built))) return;
+    if (!channel.Send(TypeOf(BuildReport::Event::kBuilt), EncodeBody(built))) return;
   }
 }
 
@@ -192,7 +160,9 @@ BuildReport BuildWorker::Receive() {
     return {};
   }
   try {
-    return Decode(static_cast<BuildReport::Event>(received.type), received.body);
+    auto report = DecodeBody<BuildReport>(received.body);
+    report.event = static_cast<BuildReport::Event>(received.type);
+    return report;
   } catch (const std::out_of_range&) {
     return {};
   }

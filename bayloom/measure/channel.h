@@ -3,9 +3,12 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -53,12 +56,24 @@ class Channel {
   int descriptor_ = -1;
 };
 
+/// The members of a structure that a message holds, one after the other: a tuple of pointers to
+/// them. Without it a value is sent as it lies in memory.
+template <typename T>
+inline constexpr std::nullptr_t kFields = nullptr;
+template <typename T>
+concept HasFields = !std::is_null_pointer_v<std::remove_const_t<decltype(kFields<T>)>>;
+
 /// Puts values together to a message body.
 class BodyWriter {
  public:
   template <typename T>
-  requires std::is_trivially_copyable_v<T>
-  void Put(const T& value) { body_.append(reinterpret_cast<const char*>(&value), sizeof(value)); }
+  requires(std::is_trivially_copyable_v<T> && !HasFields<T>) void Put(const T& value) {
+    body_.append(reinterpret_cast<const char*>(&value), sizeof(value));
+  }
+  template <HasFields T>
+  void Put(const T& value) {
+    std::apply([&](auto... member) { (Put(value.*member), ...); }, kFields<T>);
+  }
   void Put(std::string_view text) {
     Put(uint64_t{text.size()});
     body_.append(text);
@@ -68,6 +83,11 @@ class BodyWriter {
   void Put(const std::vector<T>& values) {
     Put(uint64_t{values.size()});
     for (const T& value : values) Put(value);
+  }
+  template <typename T>
+  void Put(const std::optional<T>& value) {
+    Put(value.has_value());
+    if (value) Put(*value);
   }
   std::string Take() { return std::move(body_); }
 
@@ -81,8 +101,13 @@ class BodyReader {
   explicit BodyReader(std::string_view body) : body_(body) {}
 
   template <typename T>
-  requires std::is_trivially_copyable_v<T>
-  void Get(T& value) { Bytes(sizeof(value)).copy(reinterpret_cast<char*>(&value), sizeof(value)); }
+  requires(std::is_trivially_copyable_v<T> && !HasFields<T>) void Get(T& value) {
+    Bytes(sizeof(value)).copy(reinterpret_cast<char*>(&value), sizeof(value));
+  }
+  template <HasFields T>
+  void Get(T& value) {
+    std::apply([&](auto... member) { (Get(value.*member), ...); }, kFields<T>);
+  }
   void Get(std::string& text) {
     uint64_t size;
     Get(size);
@@ -95,11 +120,33 @@ class BodyReader {
     values.clear();
     for (uint64_t i = 0; i < size; ++i) Get(values.emplace_back());
   }
+  template <typename T>
+  void Get(std::optional<T>& value) {
+    bool has_value;
+    Get(has_value);
+    value.reset();
+    if (has_value) Get(value.emplace());
+  }
 
  private:
   std::string_view Bytes(uint64_t count);
 
   std::string_view body_;
 };
+
+/// A structure with kFields as the body of a message.
+template <HasFields T>
+std::string EncodeBody(const T& message) {
+  BodyWriter writer;
+  writer.Put(message);
+  return writer.Take();
+}
+/// Throws std::out_of_range.
+template <HasFields T>
+T DecodeBody(std::string_view body) {
+  T message;
+  BodyReader(body).Get(message);
+  return message;
+}
 
 }  // namespace bayloom::measure

@@ -45,9 +45,6 @@ struct TaskMessage {
   int64_t data_bytes = 0;
   std::vector<TaskParameter> parameters;  ///< in the order of Workload::Parameters()
   Tolerance tolerance;
-
-  std::string Encode() const;
-  static TaskMessage Decode(const std::string& body);  ///< throws std::out_of_range
 };
 
 /// A compiled program to be run.
@@ -65,8 +62,6 @@ struct TrialMessage {
 
   static TrialMessage For(const tensor::Program& program, codegen::KernelObject kernel,
                           int threads);
-  std::string Encode() const;
-  static TrialMessage Decode(const std::string& body);  ///< throws std::out_of_range
 };
 
 // Kernels' launches in bodies of messages.
@@ -83,9 +78,41 @@ struct OutcomeMessage {
   double power_watts = 0;  ///< of a GPU while timing; 0: unknown
   double registers = 0;    ///< of a GPU's thread, as KernelUse; 0: unknown
   double spill_bytes = 0;
-
-  std::string Encode() const;
-  static OutcomeMessage Decode(const std::string& body);  ///< throws std::out_of_range
 };
+
+// What messages hold (EncodeBody, DecodeBody).
+template <>
+inline constexpr std::tuple kFields<TaskParameter> = {
+    &TaskParameter::name,  &TaskParameter::dtype,    &TaskParameter::role,
+    &TaskParameter::shape, &TaskParameter::has_gaps, &TaskParameter::offset};
+template <>
+inline constexpr std::tuple kFields<TaskMessage> = {
+    &TaskMessage::data_bytes, &TaskMessage::parameters, &TaskMessage::tolerance};
+template <>
+inline constexpr std::tuple kFields<codegen::GpuLaunch> = {
+    &codegen::GpuLaunch::symbol,    &codegen::GpuLaunch::blocks,
+    &codegen::GpuLaunch::threads,   &codegen::GpuLaunch::shared_bytes,
+    &codegen::GpuLaunch::registers, &codegen::GpuLaunch::spill_bytes};
+template <>
+inline constexpr std::tuple kFields<codegen::KernelObject> = {
+    &codegen::KernelObject::symbol,
+    &codegen::KernelObject::object,
+    &codegen::KernelObject::shared_workspace_bytes,
+    &codegen::KernelObject::worker_workspace_bytes,
+    &codegen::KernelObject::code_bytes,
+    &codegen::KernelObject::launches};
+template <>
+inline constexpr std::tuple kFields<tensor::ConstantTransform> = {
+    &tensor::ConstantTransform::source_shape, &tensor::ConstantTransform::matrices};
+template <>
+inline constexpr std::tuple kFields<TrialMessage> = {
+    &TrialMessage::kernel,  &TrialMessage::layouts,      &TrialMessage::transforms,
+    &TrialMessage::threads, &TrialMessage::is_reference, &TrialMessage::cut_seconds,
+    &TrialMessage::timing};
+template <>
+inline constexpr std::tuple kFields<OutcomeMessage> = {
+    &OutcomeMessage::verdict,     &OutcomeMessage::reason,    &OutcomeMessage::seconds,
+    &OutcomeMessage::spread,      &OutcomeMessage::cut_short, &OutcomeMessage::clock_mhz,
+    &OutcomeMessage::power_watts, &OutcomeMessage::registers, &OutcomeMessage::spill_bytes};
 
 }  // namespace bayloom::measure

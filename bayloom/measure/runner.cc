@@ -78,12 +78,12 @@ std::optional<std::string> Runner::TryStart() {
 trial::Outcome Runner::Run(const TaskData& task, const TrialMessage& trial, const StopCheck& stop) {
   if (!process_) Start();
   if (process_->task != task.id) {
-    trial::Outcome set = Ask(MessageType::kSetTask, task.message.Encode(), task.descriptor,
+    trial::Outcome set = Ask(MessageType::kSetTask, EncodeBody(task.message), task.descriptor,
                              options_.reference_timeout_seconds, stop);
     if (!set.ok() || !process_) return set;
     process_->task = task.id;
   }
-  return Ask(MessageType::kTrial, trial.Encode(), -1,
+  return Ask(MessageType::kTrial, EncodeBody(trial), -1,
              trial.is_reference ? options_.reference_timeout_seconds : options_.timeout_seconds,
              stop);
 }
@@ -109,7 +109,7 @@ trial::Outcome Runner::Ask(MessageType type, const std::string& body, int descri
   if (answer.event != Channel::Event::kMessage) return EndWithoutAnswer(answer.event, timeout);
   OutcomeMessage message;
   try {
-    message = OutcomeMessage::Decode(answer.body);
+    message = DecodeBody<OutcomeMessage>(answer.body);
   } catch (const std::out_of_range&) {
     return EndWithoutAnswer(Channel::Event::kGarbage, timeout);
   }

@@ -61,11 +61,11 @@ int Serve() {
     if (request.event != Channel::Event::kMessage) break;
     OutcomeMessage outcome;
     if (request.type == static_cast<uint32_t>(MessageType::kSetTask)) {
-      outcome = runner.SetTask(TaskMessage::Decode(request.body), MoveAway(request.descriptor));
+      outcome = runner.SetTask(DecodeBody<TaskMessage>(request.body), MoveAway(request.descriptor));
     } else {
-      outcome = runner.Run(TrialMessage::Decode(request.body));
+      outcome = runner.Run(DecodeBody<TrialMessage>(request.body));
     }
-    connected = channel.Send(static_cast<uint32_t>(MessageType::kOutcome), outcome.Encode());
+    connected = channel.Send(static_cast<uint32_t>(MessageType::kOutcome), EncodeBody(outcome));
   }
   return 0;
 }

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <concepts>
 #include <utility>
 #include <vector>
 
@@ -27,17 +28,14 @@ template <auto... make_technique>
 std::unique_ptr<Optimizer> MakeHeuristic(std::shared_ptr<const space::Space> space,
                                          const OptimizerOptions& options) {
   std::vector<std::unique_ptr<Technique>> techniques;
-  (techniques.push_back(make_technique()), ...);
-  return std::make_unique<HeuristicSearch>(std::move(space), std::move(techniques), options.seed);
-}
-
-std::unique_ptr<Optimizer> MakeGeneticSearch(std::shared_ptr<const space::Space> space,
-                                             const OptimizerOptions& options) {
-  if (options.further_objectives.empty()) {
-    return MakeHeuristic<MakeGenetic>(std::move(space), options);
-  }
-  std::vector<std::unique_ptr<Technique>> techniques;
-  techniques.push_back(MakeParetoGenetic(options.further_objectives));
+  const auto add = [&](auto make) {
+    if constexpr (std::invocable<decltype(make)>) {
+      techniques.push_back(make());
+    } else {
+      techniques.push_back(make(options.objectives));
+    }
+  };
+  (add(make_technique), ...);
   return std::make_unique<HeuristicSearch>(std::move(space), std::move(techniques), options.seed);
 }
 
@@ -101,7 +99,7 @@ std::unique_ptr<Optimizer> MakeGaussianBayesian(std::shared_ptr<const space::Spa
                                                 const OptimizerOptions& options) {
   if (!options.transfer.tasks.empty()) return MakeTransferBayesian(std::move(space), options);
   std::vector<SurrogateFactory> surrogates = {
-      options.further_objectives.empty() ? MakeGaussianProcess : MakeProcessOfSeveral};
+      options.objectives.size() == 1 ? MakeGaussianProcess : MakeProcessOfSeveral};
   if (options.bayesian.alternate_with_forest) surrogates.emplace_back(MakeForest);
   return std::make_unique<BayesianSearch>(std::move(space), surrogates, options);
 }
@@ -109,7 +107,7 @@ std::unique_ptr<Optimizer> MakeGaussianBayesian(std::shared_ptr<const space::Spa
 /// Of one objective and without earlier tasks; else as "bayesian".
 std::unique_ptr<Optimizer> MakePortfolio(std::shared_ptr<const space::Space> space,
                                          const OptimizerOptions& options) {
-  if (!options.transfer.tasks.empty() || !options.further_objectives.empty()) {
+  if (!options.transfer.tasks.empty() || options.objectives.size() > 1) {
     return MakeGaussianBayesian(std::move(space), options);
   }
   const std::vector<SurrogateFactory> surrogates = {MakeGaussianProcess, MakeForest};
@@ -133,7 +131,7 @@ base::Registry<OptimizerMaker>& Optimizers() {
        {"ensemble", "several heuristics among which a bandit divides the trials",
         MakeHeuristic<MakeHillClimb, MakeAnnealing, MakeGenetic, MakePatternSearch,
                       MakeRandomTechnique>},
-       {"genetic", "crossover and mutation of the best configurations", MakeGeneticSearch},
+       {"genetic", "crossover and mutation of the best configurations", MakeHeuristic<MakeGenetic>},
        {"annealing", "simulated annealing over neighbouring configurations",
         MakeHeuristic<MakeAnnealing>},
        {"random", "uniform over the feasible configurations",
@@ -156,28 +154,26 @@ std::unique_ptr<Optimizer> MakeUnfiltered(std::string_view name,
                                           const OptimizerOptions& options) {
   const OptimizerMaker& make = Optimizers().At(name);
   if (options.fidelity) {
-    if (name != "bayesian" || !options.further_objectives.empty() ||
-        !options.transfer.tasks.empty()) {
+    if (name != "bayesian" || options.objectives.size() > 1 || !options.transfer.tasks.empty()) {
       throw InputError(
           "only the optimizer 'bayesian' chooses fidelities, of one objective and without earlier "
           "searches to learn from");
     }
     return std::make_unique<FidelitySearch>(std::move(space), options);
   }
-  if (!options.thresholds.empty() &&
-      options.thresholds.size() != options.further_objectives.size() + 1) {
+  if (!options.thresholds.empty() && options.thresholds.size() != options.objectives.size()) {
     throw InputError(fmt::format("{} thresholds for {} objectives", options.thresholds.size(),
-                                 options.further_objectives.size() + 1));
+                                 options.objectives.size()));
   }
-  if (options.further_objectives.empty()) return make(std::move(space), options);
+  if (options.objectives.size() == 1) return make(std::move(space), options);
   if (!options.transfer.tasks.empty()) {
     throw InputError("earlier searches teach an optimizer of one objective only");
   }
   if (SeeksFronts(name)) return make(std::move(space), options);
   OptimizerOptions of_one = options;
-  of_one.further_objectives.clear();
-  return std::make_unique<ScalarizedSearch>(make(std::move(space), of_one),
-                                            options.further_objectives, options.seed);
+  of_one.objectives.resize(1);
+  return std::make_unique<ScalarizedSearch>(make(std::move(space), of_one), options.objectives,
+                                            options.seed);
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ namespace bayloom::optimizer {
 
 /// Decides which configurations of a space to try; everything minimizes.
 ///
-/// Several objectives at once (OptimizerOptions::further_objectives): what is sought is not one
+/// Several objectives at once (OptimizerOptions::objectives): what is sought is not one
 /// configuration but a Pareto front, as large a hypervolume as possible.
 ///
 ///     const auto optimizer = MakeOptimizer("bayesian", space, {.seed = 1});
@@ -135,13 +135,13 @@ struct OptimizerOptions {
   /// number of parameters.
   int initial_samples = 0;
   BayesianOptions bayesian = {};
-  /// Objectives beside the outcomes' value, each a named value of theirs, minimized as well.
-  /// "bayesian" expects hypervolume improvement from a Gaussian process of each objective,
-  /// "genetic" sorts its population by fronts (NSGA-II), "random" needs not know; all others
-  /// minimize weighted sums of the objectives with weights that change (ParEGO).
-  std::vector<std::string> further_objectives = {};
-  /// Of several objectives (the outcomes' value, then the further ones): what is worse than this
-  /// in one of them is of no interest, which "bayesian" goes by. None, or as many as objectives.
+  /// What is minimized: first the outcomes' value, under any name, then named values of theirs. Of
+  /// several, "bayesian" expects hypervolume improvement from a Gaussian process of each
+  /// objective, "genetic" sorts its population by fronts (NSGA-II), "random" needs not know; all
+  /// others minimize weighted sums of the objectives with weights that change (ParEGO).
+  std::vector<std::string> objectives = {"value"};
+  /// Of several objectives: what is worse than this in one of them is of no interest, which
+  /// "bayesian" goes by. None, or as many as objectives.
   std::vector<std::optional<double>> thresholds = {};
   /// What "bayesian" learns from before its first trial; the others begin from nothing.
   TransferOptions transfer = {};

@@ -114,7 +114,7 @@ nlohmann::json SearchDetails(record::Store& store, const record::RunRecord& run)
     details["parameters"] = ParametersJson(*scenario.space);
     details["feasible"] = Finite(scenario.space->CountFeasible());
     details["log10_feasible"] = Finite(scenario.space->Log10CountFeasible());
-    for (const search::Objective& objective : scenario.Objectives()) {
+    for (const search::Objective& objective : scenario.objectives) {
       details["objectives"].push_back({{"name", Shown(objective.name)},
                                        {"goal", objective.maximize ? "maximize" : "minimize"}});
     }

@@ -62,11 +62,11 @@ ProgressOptions DesignProgress(const accelerator::DesignSearch& search) {
   options.columns.push_back({"last", 12, [](const run::RunStatus&, const trial::Outcome* last) {
                                return last && last->ok() ? FormatValue(last->value) : "-";
                              }});
-  options.columns.push_back(
-      {search.scenario().objective, 12, [&search](const run::RunStatus&, const trial::Outcome*) {
-         const auto& best = search.study().best();
-         return best ? FormatValue(best->outcome.value) : "-";
-       }});
+  options.columns.push_back({search.scenario().objectives[0].name, 12,
+                             [&search](const run::RunStatus&, const trial::Outcome*) {
+                               const auto& best = search.study().best();
+                               return best ? FormatValue(best->outcome.value) : "-";
+                             }});
   const auto& found = search.study().best();
   auto shown = std::make_shared<int64_t>(found ? found->ordinal : -1);
   options.is_news = [&search, shown](const run::RunStatus&) {
@@ -83,7 +83,8 @@ Table DesignTable(const accelerator::DesignSearch& search,
   const space::Space& space = search.design().space();
   std::vector<std::string> columns = {"trial"};
   for (int i = 0; i < space.size(); ++i) columns.push_back(space.parameter(i).name());
-  columns.insert(columns.end(), {"area mm2", "energy uJ", "cycles", search.scenario().objective});
+  columns.insert(columns.end(),
+                 {"area mm2", "energy uJ", "cycles", search.scenario().objectives[0].name});
   Table table(columns);
   for (const search::StudyTrial& design : designs) {
     std::vector<Cell> row = {design.ordinal};
@@ -141,7 +142,7 @@ nlohmann::json ToJson(const accelerator::DesignSearch& search, int designs,
     others.push_back(std::move(json));
   }
   const auto& best = search.study().best();
-  return {{"objective", search.scenario().objective},
+  return {{"objective", search.scenario().objectives[0].name},
           {"technology", search.technology().name},
           {"networks", networks},
           {"trials", status.trials},

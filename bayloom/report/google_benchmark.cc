@@ -28,12 +28,12 @@ std::string TimeUnit(const std::string& objective) {
 
 std::string GoogleBenchmarkReport(const search::Scenario& scenario,
                                   std::span<const search::StudyTrial> trials, int64_t started) {
-  const std::string unit = TimeUnit(scenario.objective);
+  const std::string unit = TimeUnit(scenario.objectives[0].name);
   if (unit.empty()) {
     throw InputError(fmt::format(
         "google-benchmark: a report holds times, but the objective is '{}', not seconds, "
         "milliseconds, microseconds or nanoseconds",
-        base::InOneLine(scenario.objective)));
+        base::InOneLine(scenario.objectives[0].name)));
   }
   const space::Space& space = *scenario.space;
   nlohmann::ordered_json benchmarks = nlohmann::ordered_json::array();

@@ -98,7 +98,7 @@ std::string CacheEntry(const search::Scenario& scenario, const search::StudyTria
     key += (i > 0 ? "," : "") + PythonText(value);
     entry[space.parameter(i).name()] = std::move(value);
   }
-  const std::vector<search::Objective> objectives = scenario.Objectives();
+  const std::vector<search::Objective> objectives = scenario.objectives;
   if (outcome.ok()) {
     const std::vector<double> values = search::ValuesOf(outcome, objectives);
     for (size_t k = 0; k < values.size(); ++k) entry[objectives[k].name] = values[k];
@@ -124,7 +124,7 @@ std::string KernelTunerCache(const search::Scenario& scenario,
     names.push_back(space.parameter(i).name());
     values[space.parameter(i).name()] = ListedValues(space, i, trials);
   }
-  const std::vector<search::Objective> objectives = scenario.Objectives();
+  const std::vector<search::Objective> objectives = scenario.objectives;
   for (const search::Objective& each : objectives) {
     if (space.IndexOf(each.name) < 0) continue;
     throw InputError(

@@ -113,7 +113,7 @@ std::string OptunaJournal(const search::Scenario& scenario,
     line["worker_id"] = "bayloom";
     journal += line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   };
-  const std::vector<search::Objective> objectives = scenario.Objectives();
+  const std::vector<search::Objective> objectives = scenario.objectives;
   nlohmann::json directions = nlohmann::json::array();
   for (const search::Objective& objective : objectives) {
     directions.push_back(objective.maximize ? kMaximize : kMinimize);

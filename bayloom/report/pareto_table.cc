@@ -13,7 +13,7 @@ namespace bayloom::report {
 
 Table ParetoTable(const search::Scenario& scenario, std::span<const search::StudyTrial> set) {
   const space::Space& space = *scenario.space;
-  const std::vector<search::Objective> objectives = scenario.Objectives();
+  const std::vector<search::Objective> objectives = scenario.objectives;
   std::vector<std::string> columns = {"trial"};
   for (const search::Objective& objective : objectives) columns.push_back(objective.name);
   for (int i = 0; i < space.size(); ++i) columns.push_back(space.parameter(i).name());
@@ -33,7 +33,7 @@ Table ParetoTable(const search::Scenario& scenario, std::span<const search::Stud
 
 nlohmann::json ParetoJson(const search::Scenario& scenario,
                           std::span<const search::StudyTrial> set) {
-  const std::vector<search::Objective> objectives = scenario.Objectives();
+  const std::vector<search::Objective> objectives = scenario.objectives;
   nlohmann::json shown = nlohmann::json::array();
   for (const search::StudyTrial& trial : set) {
     const std::vector<double> values = search::ValuesOf(trial.outcome, objectives);
@@ -48,7 +48,7 @@ nlohmann::json ParetoJson(const search::Scenario& scenario,
 
 nlohmann::json ObjectivesJson(const search::Scenario& scenario) {
   nlohmann::json shown = nlohmann::json::array();
-  for (const search::Objective& objective : scenario.Objectives()) {
+  for (const search::Objective& objective : scenario.objectives) {
     shown.push_back(
         {{"name", objective.name}, {"goal", objective.maximize ? "maximize" : "minimize"}});
   }

@@ -101,8 +101,8 @@ ProgressOptions SearchProgress(const search::ScenarioSearch& search) {
                                return LastText(last, FormatValue);
                              }});
   AddFrontColumns(search, options);
-  options.columns.push_back({is_single ? search.members()[0].scenario.objective : "best", 12,
-                             [best](const run::RunStatus& status, const trial::Outcome*) {
+  options.columns.push_back({is_single ? search.members()[0].scenario.objectives[0].name : "best",
+                             12, [best](const run::RunStatus& status, const trial::Outcome*) {
                                const auto& found = best(status);
                                return found ? FormatValue(found->outcome.value) : "-";
                              }});

@@ -110,8 +110,8 @@ RunSummary SummaryOf(const search::Scenario& scenario, std::span<const search::S
   record::RunRecord record;
   record.kind = record::RunKind::kSearch;
   record.name = scenario.name;
-  record.objective = scenario.objective;
-  record.maximize = scenario.maximize;
+  record.objective = scenario.objectives[0].name;
+  record.maximize = scenario.objectives[0].maximize;
   record.proposer = scenario.optimizer;
   record.seed = scenario.optimizer_options.seed;
   SummaryWriter writer(std::move(record));

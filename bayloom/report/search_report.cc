@@ -35,8 +35,8 @@ std::string CsvRow(const std::vector<std::string>& cells) {
 
 nlohmann::json SearchSummary(const search::Scenario& scenario, const search::Study& study) {
   nlohmann::json summary = {{"scenario", scenario.name},
-                            {"objective", scenario.objective},
-                            {"goal", scenario.maximize ? "maximize" : "minimize"},
+                            {"objective", scenario.objectives[0].name},
+                            {"goal", scenario.objectives[0].maximize ? "maximize" : "minimize"},
                             {"trials", study.trials()},
                             {"feasible_trials", study.feasible_trials()},
                             {"seconds", study.elapsed()},
@@ -46,7 +46,7 @@ nlohmann::json SearchSummary(const search::Scenario& scenario, const search::Stu
                        {"trial", best->ordinal},
                        {"configuration", space::ToJson(*scenario.space, best->configuration)}};
   }
-  if (!scenario.further_objectives.empty()) {
+  if (scenario.objectives.size() > 1) {
     summary["objectives"] = ObjectivesJson(scenario);
     summary["front"] = ParetoJson(scenario, study.front());
   }
@@ -58,7 +58,7 @@ std::string TrialsCsv(const search::Scenario& scenario,
   const space::Space& space = *scenario.space;
   std::vector<std::string> cells = {"trial"};
   for (int i = 0; i < space.size(); ++i) cells.push_back(space.parameter(i).name());
-  const std::vector<search::Objective> objectives = scenario.Objectives();
+  const std::vector<search::Objective> objectives = scenario.objectives;
   for (const search::Objective& objective : objectives) cells.push_back(objective.name);
   cells.insert(cells.end(), {"verdict", "reason", "elapsed"});
   std::string csv = CsvRow(cells);

@@ -33,7 +33,7 @@ Json TrialT4(const search::Scenario& scenario, const search::StudyTrial& trial) 
   const measure::MeasurementDetails details = measure::DetailsOf(outcome);
   constexpr double kMilliseconds = 1e3;
   Json measurements = Json::array();
-  const std::vector<search::Objective> objectives = scenario.Objectives();
+  const std::vector<search::Objective> objectives = scenario.objectives;
   Json names = Json::array();
   for (const search::Objective& objective : objectives) names.push_back(objective.name);
   if (outcome.ok()) {

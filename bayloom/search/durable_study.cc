@@ -21,8 +21,8 @@ record::RunRecord RecordOf(const Scenario& scenario) {
   record.kind = record::RunKind::kSearch;
   record.name = scenario.name;
   record.definition = scenario.text;
-  record.objective = scenario.objective;
-  record.maximize = scenario.maximize;
+  record.objective = scenario.objectives[0].name;
+  record.maximize = scenario.objectives[0].maximize;
   record.proposer = scenario.optimizer;
   record.seed = scenario.optimizer_options.seed;
   return record;
@@ -31,9 +31,9 @@ record::RunRecord RecordOf(const Scenario& scenario) {
 /// Throws InputError where the last study of this name looked for something else.
 std::optional<record::RunRecord> LastStudyOf(const Scenario& scenario, record::Store& store) {
   std::optional<record::RunRecord> last = store.LastRun(record::RunKind::kSearch, scenario.name);
-  const bool is_same =
-      !last || (last->objective == scenario.objective && last->maximize == scenario.maximize &&
-                ScenarioOf(*last).further_objectives == scenario.further_objectives);
+  const bool is_same = !last || (last->objective == scenario.objectives[0].name &&
+                                 last->maximize == scenario.objectives[0].maximize &&
+                                 ScenarioOf(*last).objectives == scenario.objectives);
   if (!is_same) {
     throw InputError(fmt::format("cannot resume the search in {}: it was begun to {} '{}'",
                                  store.path(), last->maximize ? "maximize" : "minimize",

@@ -103,7 +103,8 @@ optimizer::EarlierTask AsTask(const record::RunRecord& record, const Scenario& o
     if (!other.IsFull(trial.configuration)) continue;
     if (trial.outcome.ok()) {
       task.configurations.push_back(trial.configuration);
-      task.values.push_back(scenario.maximize ? -trial.outcome.value : trial.outcome.value);
+      task.values.push_back(scenario.objectives[0].maximize ? -trial.outcome.value
+                                                            : trial.outcome.value);
     } else {
       task.failures.push_back(trial.configuration);
     }
@@ -130,7 +131,8 @@ void LearnFromDatabase(const std::string& path, const Scenario& scenario, bool i
   for (const record::RunRecord& record : store.Runs(record::RunKind::kSearch)) {
     const bool is_same =
         is_own && record.name == scenario.name && record.definition == scenario.text;
-    if (is_same || record.objective != scenario.objective || record.maximize != scenario.maximize) {
+    if (is_same || record.objective != scenario.objectives[0].name ||
+        record.maximize != scenario.objectives[0].maximize) {
       continue;
     }
     try {
@@ -202,7 +204,7 @@ std::vector<std::string> TeachOptimizer(std::span<const std::string> files,
     throw InputError(fmt::format(
         "transfer: there is no earlier search for '{}' of another scenario with parameters of the "
         "same names",
-        base::InOneLine(scenario.objective)));
+        base::InOneLine(scenario.objectives[0].name)));
   }
   scenario.optimizer_options.transfer = std::move(earlier.transfer);
   return std::move(earlier.notes);

@@ -19,8 +19,10 @@ namespace {
 
 std::unique_ptr<trial::Evaluator<space::Configuration>> MakeTabulated(
     std::shared_ptr<const space::Space> space, const EvaluatorOptions& options, int jobs) {
-  auto records = std::make_shared<const RecordedSpace>(RecordedSpace::Load(
-      options.recorded, options.measurement, options.answer.further_fields, space.get()));
+  std::vector<std::string> measurements = options.answer.fields;
+  measurements[0] = options.measurement;
+  auto records = std::make_shared<const RecordedSpace>(
+      RecordedSpace::Load(options.recorded, std::move(measurements), space.get()));
   return std::make_unique<trial::InlineEvaluator<space::Configuration>>(
       [space = std::move(space),
        records = std::move(records)](const space::Configuration& configuration) {

@@ -44,9 +44,10 @@ struct EvaluatorOptions {
   std::string here;  ///< the scenario's folder
 
   // A recorded space.
-  std::string recorded;     ///< path of a T4 file
-  std::string measurement;  ///< name of the recorded value; empty: the file's first objective;
-                            ///< further ones are those of `answer.further_fields`
+  std::string recorded;  ///< path of a T4 file
+  /// Name of the recorded value; empty: the file's first objective. Others are `answer.fields`
+  /// behind the first.
+  std::string measurement;
 };
 
 }  // namespace bayloom::search

@@ -31,7 +31,7 @@ void CheckQuoting(const TextTemplate& text, const yaml::YamlValue& field) {
   }
 }
 
-/// Refuses a name that is none of a parameter.
+/// Refuses a name that no parameter has.
 [[noreturn]] void FailUnknown(const std::string& name, const yaml::YamlValue& field,
                               const space::Space& space) {
   std::vector<std::string_view> names = {"work", "here"};
@@ -99,10 +99,10 @@ void ReadAnswerFormat(const yaml::YamlValue& field, trial::AnswerFormat& format)
   const std::optional<yaml::YamlValue> answer = field.Find("answer");
   if (!answer) return;
   answer->AllowOnly({"field", "pattern"});
-  if (!format.further_fields.empty()) {
+  if (format.fields.size() > 1) {
     answer->Fail("with several objectives, the answer is a JSON object with a field for each name");
   }
-  if (const auto name = answer->Find("field")) format.field = name->Text();
+  if (const auto name = answer->Find("field")) format.fields[0] = name->Text();
   if (const auto pattern = answer->Find("pattern")) {
     format.pattern = pattern->Text();
     if (Status checked = trial::CheckPattern(format.pattern); !checked) {
@@ -163,7 +163,7 @@ void ReadRunningOptions(const yaml::YamlValue& field, const space::Space& space,
 void ReadEvaluator(const yaml::YamlValue& field, Scenario& scenario) {
   EvaluatorOptions& options = scenario.evaluator;
   const space::Space& space = *scenario.space;
-  options.answer.field = scenario.objective;
+  options.answer.fields[0] = scenario.objectives[0].name;
   const auto command = field.Find("command");
   const auto shell = field.Find("shell");
   const auto process = field.Find("process");

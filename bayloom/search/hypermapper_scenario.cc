@@ -26,17 +26,6 @@ std::vector<std::string> Texts(const yaml::YamlValue& field) {
   return texts;
 }
 
-space::PermutationMetric ReadMetric(const yaml::YamlValue& field) {
-  const auto metric = field.Find("parametrization");
-  const std::string name = metric ? metric->Text() : "spearman";
-  if (name == "spearman") return space::PermutationMetric::kSpearman;
-  if (name == "kendall") return space::PermutationMetric::kKendall;
-  if (name == "hamming") return space::PermutationMetric::kHamming;
-  if (name == "naive") return space::PermutationMetric::kNaive;
-  metric->Fail(fmt::format("expected spearman, kendall, hamming or naive, found '{}'",
-                           base::InOneLine(name)));
-}
-
 std::unique_ptr<space::Parameter> MakeOfType(const std::string& name,
                                              const yaml::YamlValue& field) {
   const yaml::YamlValue type = field.At("parameter_type");
@@ -57,7 +46,7 @@ std::unique_ptr<space::Parameter> MakeOfType(const std::string& name,
       if (items.size() != 1) values.Fail("expected one number: [items]");
       return space::MakePermutation(
           name, static_cast<int>(items[0].IntWithin(1, space::kMaxPermutationItems)),
-          ReadMetric(field));
+          ReadMetric(field, "parametrization"));
     }
     type.Fail(fmt::format("expected real, integer, ordinal, categorical or permutation, found '{}'",
                           base::InOneLine(kind)));
@@ -184,8 +173,8 @@ void ReadHyperMapperScenario(const yaml::YamlValue& top, SpaceReader& space, Sce
   const yaml::YamlValue objectives = top.At("optimization_objectives");
   const std::vector<std::string> names = Texts(objectives);
   if (names.size() != 1) objectives.Fail("expected one objective");
-  scenario.objective = names[0];
-  scenario.evaluator.answer.field = names[0];
+  scenario.objectives[0].name = names[0];
+  scenario.evaluator.answer.fields = names;
   ReadIterations(top, scenario);
   ReadMethod(top, scenario);
   if (const auto feasible = top.Find("feasible_output")) ReadValidity(*feasible, scenario);

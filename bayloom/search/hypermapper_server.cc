@@ -129,7 +129,7 @@ trial::Outcome HyperMapperServer::OutcomeOf(const std::vector<std::string>& name
                                         "the client says that it is not valid");
     }
   }
-  const std::string& text = CellOf(scenario_.objective, names, cells);
+  const std::string& text = CellOf(scenario_.objectives[0].name, names, cells);
   trial::Outcome outcome;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), outcome.value);
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(outcome.value)) {

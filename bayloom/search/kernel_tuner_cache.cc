@@ -105,8 +105,8 @@ nlohmann::json KernelTunerConfiguration(const nlohmann::json& file, const nlohma
   return configuration;
 }
 
-trial::Outcome KernelTunerOutcome(const nlohmann::json& entry, const std::string& measurement,
-                                  const std::vector<std::string>& further) {
+trial::Outcome KernelTunerOutcome(const nlohmann::json& entry,
+                                  std::span<const std::string> measurements) {
   const auto read = [&entry](const std::string& name) -> const nlohmann::json& {
     const auto found = entry.find(name);
     if (found == entry.end()) {
@@ -118,17 +118,18 @@ trial::Outcome KernelTunerOutcome(const nlohmann::json& entry, const std::string
   const auto error = entry.find("__error__");
   if (error != entry.end() && error->is_string()) {
     outcome = Failed(FailureNamed(*error).value_or(trial::Verdict::kCrash), *error);
-  } else if (const auto verdict = FailureNamed(read(measurement))) {
-    outcome = Failed(*verdict, read(measurement));
+  } else if (const auto verdict = FailureNamed(read(measurements[0]))) {
+    outcome = Failed(*verdict, read(measurements[0]));
   } else {
     const auto finite = [](const nlohmann::json& value) {
       return value.is_number() && std::isfinite(value.get<double>());
     };
-    bool has_values = finite(read(measurement));
-    for (const std::string& name : further) has_values = finite(read(name)) && has_values;
+    bool has_values = true;
+    for (const std::string& name : measurements) has_values = finite(read(name)) && has_values;
     if (has_values) {
-      outcome.value = read(measurement).get<double>();
-      for (const std::string& name : further) outcome.Set(name, read(name).get<double>());
+      outcome.value = read(measurements[0]).get<double>();
+      for (const std::string& name : measurements.subspan(1))
+        outcome.Set(name, read(name).get<double>());
     } else {
       outcome = trial::Outcome::Infeasible(trial::Verdict::kCrash, "recorded without a value");
     }

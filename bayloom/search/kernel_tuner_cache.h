@@ -4,8 +4,8 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <span>
 #include <string>
-#include <vector>
 
 #include "bayloom/trial/outcome.h"
 
@@ -34,9 +34,9 @@ std::string KernelTunerObjective(const nlohmann::json& file);
 /// The parameters' values of one entry of `cache`. Throws a JSON exception where one is missing.
 nlohmann::json KernelTunerConfiguration(const nlohmann::json& file, const nlohmann::json& entry);
 
-/// What an entry says of its configuration. Throws std::runtime_error where `measurement` or one of
-/// `further` is not in it.
-trial::Outcome KernelTunerOutcome(const nlohmann::json& entry, const std::string& measurement,
-                                  const std::vector<std::string>& further);
+/// What an entry says of its configuration: the first measurement is the outcome's value. Throws
+/// std::runtime_error where one of them is not in it.
+trial::Outcome KernelTunerOutcome(const nlohmann::json& entry,
+                                  std::span<const std::string> measurements);
 
 }  // namespace bayloom::search

@@ -117,8 +117,8 @@ void ReadKernelTunerSpace(const yaml::YamlValue& top, SpaceReader& space, Scenar
     }
   }
   scenario.space = space.Finish(parameters);
-  scenario.objective = "time";
-  scenario.evaluator.answer.field = scenario.objective;
+  scenario.objectives[0].name = "time";
+  scenario.evaluator.answer.fields[0] = scenario.objectives[0].name;
   if (const auto budgets = top.Find("Budget")) ReadBudgets(*budgets, scenario);
 }
 
@@ -132,21 +132,21 @@ void ReadKernelTunerCache(const yaml::YamlValue& top, SpaceReader& space, Scenar
               key);
   }
   scenario.space = space.Finish(keys);
-  scenario.objective = "time";
+  scenario.objectives[0].name = "time";
   if (const auto objective = top.Find("objective")) {
     const bool is_list = objective->IsList() && !objective->Items().empty();
     if (is_list || objective->IsScalar()) {
-      scenario.objective = (is_list ? objective->Items().front() : *objective).Name();
+      scenario.objectives[0].name = (is_list ? objective->Items().front() : *objective).Name();
     }
   }
-  scenario.maximize = IsMaximized(scenario.objective);
+  scenario.objectives[0].maximize = IsMaximized(scenario.objectives[0].name);
   if (const auto higher = top.Find("objective_higher_is_better")) {
     const bool is_list = higher->IsList() && !higher->Items().empty();
     if (is_list || higher->IsScalar()) {
-      scenario.maximize = (is_list ? higher->Items().front() : *higher).Bool();
+      scenario.objectives[0].maximize = (is_list ? higher->Items().front() : *higher).Bool();
     }
   }
-  scenario.evaluator.answer.field = scenario.objective;
+  scenario.evaluator.answer.fields[0] = scenario.objectives[0].name;
 }
 
 }  // namespace bayloom::search

@@ -76,18 +76,17 @@ void RefuseNoNumber(const Json& told, const std::string& field) {
 trial::Outcome ToldOutcome(Json told, const Scenario& scenario) {
   told.erase("tell");
   const bool has_value = told.contains("value");
-  if (!has_value && !told.contains(scenario.objective) && !told.contains("feasible")) {
+  if (!has_value && !told.contains(scenario.objectives[0].name) && !told.contains("feasible")) {
     Refuse("'tell' needs a 'value', or \"feasible\": false and a 'reason'");
   }
-  const std::string field = has_value ? "value" : scenario.objective;
-  const std::vector<std::string>& further = scenario.evaluator.answer.further_fields;
+  std::vector<std::string> fields = scenario.evaluator.answer.fields;
+  fields[0] = has_value ? "value" : scenario.objectives[0].name;
   const bool is_failure = told.contains("feasible") && told["feasible"] == false;
   if (!is_failure) {
-    RefuseNoNumber(told, field);
-    for (const std::string& name : further) RefuseNoNumber(told, name);
+    for (const std::string& field : fields) RefuseNoNumber(told, field);
   }
   return *trial::ParseAnswerLine(told.dump(-1, ' ', true, Json::error_handler_t::replace),
-                                 {.field = field, .pattern = "", .further_fields = further});
+                                 {.fields = std::move(fields), .pattern = ""});
 }
 
 }  // namespace

@@ -52,18 +52,15 @@ void ReadObjective(const yaml::YamlValue& top, Scenario& scenario) {
     for (const yaml::YamlValue& name : named->Items()) add(name, maximize);
   }
   if (all.empty()) return;
-  scenario.objective = all[0].name;
-  scenario.maximize = all[0].maximize;
-  scenario.further_objectives.assign(all.begin() + 1, all.end());
-  for (const Objective& further : scenario.further_objectives) {
-    scenario.evaluator.answer.further_fields.push_back(further.name);
-    scenario.optimizer_options.further_objectives.push_back(further.name);
-  }
+  scenario.optimizer_options.objectives.clear();
+  for (const Objective& each : all) scenario.optimizer_options.objectives.push_back(each.name);
+  scenario.evaluator.answer.fields = scenario.optimizer_options.objectives;
+  scenario.objectives = std::move(all);
 }
 
 /// Of several objectives, what is of no interest beyond.
 void ReadThresholds(const yaml::YamlValue& field, Scenario& scenario) {
-  const std::vector<Objective> objectives = scenario.Objectives();
+  const std::vector<Objective>& objectives = scenario.objectives;
   if (objectives.size() < 2) field.Fail("thresholds are for several objectives");
   auto& thresholds = scenario.optimizer_options.thresholds;
   thresholds.resize(objectives.size());
@@ -99,7 +96,7 @@ void ReadStopRules(const yaml::YamlValue& budget, Scenario& scenario) {
     } else {
       stop.target = {target->Real()};
     }
-    const size_t expected = scenario.further_objectives.size() + 1;
+    const size_t expected = scenario.objectives.size();
     if (stop.target.size() != expected) {
       target->Fail(fmt::format("expected {} value{}, one for each objective", expected,
                                expected == 1 ? "" : "s"));

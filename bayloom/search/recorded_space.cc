@@ -13,6 +13,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "bayloom/base/json.h"
@@ -96,17 +97,16 @@ std::optional<double> MeasurementOf(const Json& record, const std::string& name)
   return value.get<double>();
 }
 
-trial::Outcome ReadOutcome(const Json& record, const std::string& measurement,
-                           const std::vector<std::string>& further) {
+trial::Outcome ReadOutcome(const Json& record, std::span<const std::string> measurements) {
   const std::string invalidity = record.value("invalidity", "correct");
   trial::Outcome outcome;
   if (invalidity != "correct") {
     outcome = trial::Outcome::Infeasible(
         VerdictOf(invalidity), fmt::format("recorded as invalid: {}", base::InOneLine(invalidity)));
   } else {
-    std::optional<double> value = MeasurementOf(record, measurement);
+    std::optional<double> value = MeasurementOf(record, measurements[0]);
     if (value) outcome.value = *value;
-    for (const std::string& name : further) {
+    for (const std::string& name : measurements.subspan(1)) {
       if (value) value = MeasurementOf(record, name);
       if (value) outcome.Set(name, *value);
     }
@@ -155,8 +155,7 @@ std::string ReadMaybeGzipped(const std::string& path, size_t max_bytes) {
   return text;
 }
 
-RecordedSpace RecordedSpace::Load(const std::string& path, const std::string& measurement,
-                                  const std::vector<std::string>& further,
+RecordedSpace RecordedSpace::Load(const std::string& path, std::vector<std::string> measurements,
                                   const space::Space* searched) {
   std::string text = ReadMaybeGzipped(path);
   if (LooksLikeKernelTunerCache(text)) text = ClosedKernelTunerCache(std::move(text));
@@ -172,11 +171,12 @@ RecordedSpace RecordedSpace::Load(const std::string& path, const std::string& me
     if (!parsed) throw std::runtime_error(parsed.error().message);
     const Json& json = *parsed;
     if (IsKernelTunerCache(json)) {
-      space.measurement_ = measurement.empty() ? KernelTunerObjective(json) : measurement;
+      if (measurements[0].empty()) measurements[0] = KernelTunerObjective(json);
+      space.measurement_ = measurements[0];
       for (const Json& entry : json["cache"]) {
         ++number;
         space.outcomes_.emplace(text_of(KernelTunerConfiguration(json, entry)),
-                                KernelTunerOutcome(entry, space.measurement_, further));
+                                KernelTunerOutcome(entry, measurements));
       }
       if (number == 0) throw std::runtime_error("the cache is empty");
       return space;
@@ -185,14 +185,14 @@ RecordedSpace RecordedSpace::Load(const std::string& path, const std::string& me
     if (!results.is_array() || results.empty()) {
       throw std::runtime_error("expected a list of results that is not empty");
     }
-    space.measurement_ = measurement.empty() ? FirstObjective(results) : measurement;
+    if (measurements[0].empty()) measurements[0] = FirstObjective(results);
+    space.measurement_ = measurements[0];
     for (const Json& record : results) {
       ++number;
       const Json& configuration = record.at("configuration");
       if (!configuration.is_object()) throw std::runtime_error("the configuration is no object");
       // The first of several records counts.
-      space.outcomes_.emplace(text_of(configuration),
-                              ReadOutcome(record, space.measurement_, further));
+      space.outcomes_.emplace(text_of(configuration), ReadOutcome(record, measurements));
     }
   } catch (const Json::exception& error) {
     throw InputError(fmt::format("cannot use '{}': {}{}", path,

@@ -21,12 +21,11 @@ namespace bayloom::search {
 /// it costs nothing. Neither format knows conditional parameters.
 class RecordedSpace {
  public:
-  /// `measurement` names the recorded value that is looked for; empty: the first objective that
-  /// the file names. `further` names others, which become named values of the outcomes. With the
+  /// `measurements` names the recorded values that are looked for: the first, the outcomes' value
+  /// (empty: the first objective that the file names); others become named values. With the
   /// `space` that is searched, records' values of parameters that are inactive there are ignored;
   /// without it they count. Throws InputError of one line.
-  static RecordedSpace Load(const std::string& path, const std::string& measurement,
-                            const std::vector<std::string>& further = {},
+  static RecordedSpace Load(const std::string& path, std::vector<std::string> measurements = {""},
                             const space::Space* space = nullptr);
 
   /// What was recorded for a configuration (an object of values by parameter name); a

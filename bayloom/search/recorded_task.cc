@@ -26,9 +26,9 @@ space::Value StandIn(const space::Parameter& parameter) {
 
 RecordedSpace Load(const std::string& path, const Scenario& scenario) {
   try {
-    return RecordedSpace::Load(path, scenario.objective, {}, scenario.space.get());
+    return RecordedSpace::Load(path, {scenario.objectives[0].name}, scenario.space.get());
   } catch (const InputError&) {
-    return RecordedSpace::Load(path, "", {}, scenario.space.get());
+    return RecordedSpace::Load(path, {""}, scenario.space.get());
   }
 }
 
@@ -89,7 +89,7 @@ optimizer::EarlierTask RecordedTask(const std::string& path, const Scenario& sce
       ++left_out;
     } else if (outcome.ok()) {
       task.configurations.push_back(*configuration);
-      task.values.push_back(scenario.maximize ? -outcome.value : outcome.value);
+      task.values.push_back(scenario.objectives[0].maximize ? -outcome.value : outcome.value);
     } else {
       task.failures.push_back(*configuration);
     }

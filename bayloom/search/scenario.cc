@@ -19,12 +19,6 @@
 
 namespace bayloom::search {
 
-std::vector<Objective> Scenario::Objectives() const {
-  std::vector<Objective> all = {{objective, maximize}};
-  all.insert(all.end(), further_objectives.begin(), further_objectives.end());
-  return all;
-}
-
 bool Scenario::IsFull(const space::Configuration& configuration) const {
   if (!optimizer_options.fidelity) return true;
   return optimizer::IsLastFidelity(*space, configuration);

@@ -41,12 +41,8 @@ struct Scenario {
   /// one to serve another.
   std::map<std::string, double> task;
 
-  std::string objective = "value";  ///< the name of what is minimized or maximized
-  bool maximize = false;
-  /// What is to be good as well; then a Pareto front is sought.
-  std::vector<Objective> further_objectives;
-  /// All objectives, the first one first.
-  std::vector<Objective> Objectives() const;
+  /// What is minimized or maximized; of several a Pareto front is sought.
+  std::vector<Objective> objectives = {Objective()};
 
   /// Whether the outcomes of a configuration are those that are looked for, and not those of a
   /// lower fidelity (see OptimizerOptions::fidelity).

@@ -31,7 +31,7 @@ void OverrideCommand(const std::string& command, Scenario& scenario) {
 void OverrideRecorded(const std::string& path, Scenario& scenario) {
   EvaluatorOptions options;
   options.here = scenario.evaluator.here;
-  options.answer.further_fields = scenario.evaluator.answer.further_fields;
+  options.answer.fields = scenario.evaluator.answer.fields;
   options.kind = EvaluatorKind::kRecorded;
   options.recorded = path;
   scenario.evaluator = options;

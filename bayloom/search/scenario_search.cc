@@ -34,7 +34,7 @@ void Check(std::span<const SearchMember> members, const run::RepeatOptions& repe
       throw InputError(fmt::format("scenario '{}' does not say how a configuration is evaluated",
                                    scenario.name));
     }
-    if (!scenario.further_objectives.empty() && (members.size() > 1 || repeat.candidates > 0)) {
+    if (scenario.objectives.size() > 1 && (members.size() > 1 || repeat.candidates > 0)) {
       throw InputError(fmt::format(
           "scenario '{}' has several objectives: it cannot {}", scenario.name,
           members.size() > 1 ? "share a budget with others, search it alone"

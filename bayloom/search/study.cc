@@ -34,7 +34,7 @@ Study::Study(const Scenario& scenario, std::unique_ptr<optimizer::Optimizer> opt
              trial::TrialStore* store)
     : space_(scenario.space),
       has_fidelities_(scenario.optimizer_options.fidelity.has_value()),
-      objectives_(scenario.Objectives()),
+      objectives_(scenario.objectives),
       first_(scenario.known.begin(), scenario.known.end()),
       proposer_(scenario.optimizer),
       optimizer_(std::move(optimizer)),

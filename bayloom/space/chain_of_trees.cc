@@ -11,6 +11,7 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <set>
 
 #include "bayloom/space/constraint_solver.h"
 #include "bayloom/space/partial_evaluation.h"
@@ -53,6 +54,23 @@ class Groups {
  private:
   std::vector<int> leader_;
 };
+
+/// Constraints split into groups without common parameters.
+std::vector<std::vector<int>> Independent(const ExpressionGraph& graph, size_t parameters,
+                                          std::span<const int> constraints) {
+  Groups groups(parameters);
+  for (int constraint : constraints) {
+    const std::vector<int> bound = ParametersOf(graph, constraint);
+    for (int p : bound) groups.Connect(p, bound[0]);
+  }
+  std::map<int, std::vector<int>> of_leader;
+  for (int constraint : constraints) {
+    of_leader[groups.Leader(ParametersOf(graph, constraint)[0])].push_back(constraint);
+  }
+  std::vector<std::vector<int>> independent;
+  for (auto& [leader, group] : of_leader) independent.push_back(std::move(group));
+  return independent;
+}
 
 std::string Quoted(const ExpressionGraph::Parameters& parameters, std::span<const int> indices) {
   std::vector<std::string> names;
@@ -132,20 +150,12 @@ bool ChainOfTrees::IsEnumerable(int p) const {
 /// What constraints leave of parameters with too many values to enumerate may be few enough: the
 /// divisors of 4096, where their product must be that.
 Status ChainOfTrees::NarrowLarge(std::span<const int> constraints) {
-  Groups groups(parameters_->size());
-  for (int constraint : constraints) {
-    const std::vector<int> bound = ParametersOf(*graph_, constraint);
-    for (int p : bound) groups.Connect(p, bound[0]);
-  }
-  std::map<int, std::vector<int>> of_leader;
-  for (int constraint : constraints) {
-    of_leader[groups.Leader(ParametersOf(*graph_, constraint)[0])].push_back(constraint);
-  }
-  for (const auto& [leader, group] : of_leader) {
-    std::vector<int> bound;
-    for (int p = 0; p < std::ssize(*parameters_); ++p) {
-      if (groups.Leader(p) == leader) bound.push_back(p);
+  for (const std::vector<int>& group : Independent(*graph_, parameters_->size(), constraints)) {
+    std::set<int> distinct;
+    for (int constraint : group) {
+      for (int p : ParametersOf(*graph_, constraint)) distinct.insert(p);
     }
+    const std::vector<int> bound(distinct.begin(), distinct.end());
     if (std::all_of(bound.begin(), bound.end(), [&](int p) { return IsEnumerable(p); })) continue;
     const ConstraintSolver solver(*graph_, *parameters_, bound, group);
     if (solver.is_contradictory()) {
@@ -166,16 +176,7 @@ Status ChainOfTrees::NarrowLarge(std::span<const int> constraints) {
 
 /// Splits constraints into groups without common parameters, and grows a tree for each.
 Status ChainOfTrees::GrowGroups(std::vector<int> constraints, int retries) {
-  Groups groups(parameters_->size());
-  for (int constraint : constraints) {
-    const std::vector<int> bound = ParametersOf(*graph_, constraint);
-    for (int p : bound) groups.Connect(p, bound[0]);
-  }
-  std::map<int, std::vector<int>> of_leader;
-  for (int constraint : constraints) {
-    of_leader[groups.Leader(ParametersOf(*graph_, constraint)[0])].push_back(constraint);
-  }
-  for (auto& [leader, group] : of_leader) {
+  for (std::vector<int>& group : Independent(*graph_, parameters_->size(), constraints)) {
     const Status grown = GrowGroup(std::move(group), retries);
     if (!grown) return grown;
   }

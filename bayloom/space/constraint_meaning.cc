@@ -33,7 +33,7 @@ constexpr Function kFunctions[] = {
     {"exp", Operation::kExp, 1, 1}};
 
 [[noreturn]] void Fail(size_t offset, std::string message) {
-  throw ConstraintFault{offset, std::move(message)};
+  throw TextFault{offset, std::move(message)};
 }
 
 bool IsEquality(Operation operation) {

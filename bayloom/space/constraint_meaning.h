@@ -9,10 +9,13 @@
 #include <string_view>
 #include <vector>
 
-#include "bayloom/space/constraint_lexer.h"
+#include "bayloom/base/token.h"
 #include "bayloom/space/expression.h"
 
 namespace bayloom::space {
+
+using base::TextFault;
+using base::Token;
 
 /// A piece of a constraint's text that means something.
 struct Operand {
@@ -30,7 +33,7 @@ struct Operand {
   size_t offset = 0;  ///< where it starts
 };
 
-/// What names and symbols mean, on given parameters. All functions throw ConstraintFault for what
+/// What names and symbols mean, on given parameters. All functions throw TextFault for what
 /// has no meaning.
 class ConstraintMeaning {
  public:
@@ -56,7 +59,7 @@ class ConstraintMeaning {
   Operand Not(const Operand& operand, size_t offset) const;
   Operand Compare(std::string_view symbol, const Operand& a, const Operand& b) const;
   Operand Member(const Operand& item, std::span<const Operand> members) const;
-  /// Whether the item has a value, as all members have, and is none of them.
+  /// Whether the item has a value, as all members have, and is not one of them.
   Operand NoMember(const Operand& item, std::span<const Operand> members) const;
   Operand Select(const Operand& condition, const Operand& yes, const Operand& no) const;
   Operand Call(const Token& name, std::span<const Operand> arguments) const;

@@ -6,252 +6,218 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <initializer_list>
 #include <optional>
+#include <span>
+#include <utility>
 
-#include "bayloom/space/constraint_lexer.h"
+#include "bayloom/base/operator_parser.h"
+#include "bayloom/base/token.h"
 #include "bayloom/space/constraint_meaning.h"
 
 namespace bayloom::space {
 namespace {
 
-constexpr int kMaxNested = 60;
 constexpr size_t kMaxTokens = 2000;
 
-std::vector<std::string> NamesOf(const ExpressionGraph::Parameters& parameters) {
+constexpr std::string_view kSymbols[] = {"**", "//", "<=", ">=", "==", "!=", "&&", "||", "->",
+                                         "=>", "<<", ">>", "+",  "-",  "*",  "/",  "%",  "<",
+                                         ">",  "!",  "&",  "|",  "^",  "~",  "(",  ")",  "[",
+                                         "]",  "{",  "}",  ",",  "?",  ":",  "="};
+constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+    {"and", "&&"}, {"or", "||"},     {"not", "not"},    {"in", "in"},
+    {"if", "if"},  {"else", "else"}, {"implies", "->"},
+};
+
+/// `not in` is one symbol.
+std::vector<Token> Split(std::string_view text, const ExpressionGraph::Parameters& parameters) {
   std::vector<std::string> names;
   for (const auto& parameter : parameters) names.push_back(parameter->name());
-  return names;
+  std::vector<Token> tokens =
+      base::SplitExpression(text, {.symbols = kSymbols, .words = kWords, .names = names});
+  if (tokens.size() > kMaxTokens) {
+    throw TextFault{tokens[kMaxTokens].offset, fmt::format("more than {} words", kMaxTokens)};
+  }
+  const auto is = [](const Token& token, std::string_view symbol) {
+    return token.kind == Token::Kind::kSymbol && token.text == symbol;
+  };
+  for (size_t i = 0; i + 1 < tokens.size(); ++i) {
+    if (!is(tokens[i], "not") || !is(tokens[i + 1], "in")) continue;
+    tokens[i].text = "not in";
+    tokens.erase(tokens.begin() + static_cast<int64_t>(i) + 1);
+  }
+  return tokens;
 }
 
-/// One function for each level of precedence.
-class Parser {
+/// What binds tighter has the greater power.
+enum Power {
+  kChoice,
+  kImplication,
+  kDisjunction,
+  kConjunction,
+  kNegation,
+  kComparison,
+  kBitOr,
+  kBitXor,
+  kBitAnd,
+  kShift,
+  kSum,
+  kProduct,
+  kSign,
+  kPower,
+  kValue,
+};
+
+class Parser : public base::OperatorParser<Parser, Operand> {
  public:
+  static constexpr int kMaxNested = 60;
+
   Parser(std::string_view text, const ExpressionGraph::Parameters& parameters,
          ExpressionGraph& graph)
-      : meaning_(parameters, graph), tokens_(SplitConstraint(text, NamesOf(parameters))) {
-    if (tokens_.size() > kMaxTokens) {
-      throw ConstraintFault{tokens_[kMaxTokens].offset,
-                            fmt::format("more than {} words", kMaxTokens)};
-    }
-  }
+      : OperatorParser(Split(text, parameters)), meaning_(parameters, graph) {}
 
   int ParseTruth() {
-    const int truth = meaning_.Truth(Whole());
-    if (Peek().kind != Token::Kind::kEnd) Unexpected("the end");
+    const int truth = meaning_.Truth(Parse());
+    if (!AtEnd()) Unexpected("the end");
     return truth;
   }
 
   int ParseNumber() {
-    const int number = meaning_.Number(Whole());
-    if (Peek().kind != Token::Kind::kEnd) Unexpected("the end");
+    const int number = meaning_.Number(Parse());
+    if (!AtEnd()) Unexpected("the end");
     return number;
   }
 
  private:
-  /// Counts levels of nesting, which are levels of the stack as well.
-  class Nested {
-   public:
-    explicit Nested(Parser& parser) : parser_(parser) {
-      if (++parser_.nested_ > kMaxNested) {
-        throw ConstraintFault{parser_.Peek().offset,
-                              fmt::format("nested more than {} deep", kMaxNested)};
-      }
-    }
-    ~Nested() { --parser_.nested_; }
-    Nested(const Nested&) = delete;
-    Nested& operator=(const Nested&) = delete;
+  friend OperatorParser;
 
-   private:
-    Parser& parser_;
-  };
+  static std::span<const Prefix> Prefixes() {
+    static constexpr Prefix kPrefixes[] = {
+        {"not", kNegation, &Parser::Not}, {"-", kSign, &Parser::Sign},
+        {"+", kSign, &Parser::Sign},      {"~", kSign, &Parser::Sign},
+        {"!", kSign, &Parser::Sign},      {"(", kValue, &Parser::Group},
+    };
+    return kPrefixes;
+  }
+
+  static std::span<const Infix> Infixes() {
+    static constexpr Infix kInfixes[] = {
+        {"?", kChoice, kChoice, &Parser::Choose},
+        {"if", kChoice, kImplication, &Parser::ChooseIf},
+        {"->", kImplication, kImplication, &Parser::Imply},
+        {"=>", kImplication, kImplication, &Parser::Imply},
+        {"||", kDisjunction, kConjunction, &Parser::Logic<Operation::kOr>},
+        {"&&", kConjunction, kNegation, &Parser::Logic<Operation::kAnd>},
+        {"==", kComparison, kBitOr, &Parser::Compare, true},
+        {"!=", kComparison, kBitOr, &Parser::Compare, true},
+        {"<=", kComparison, kBitOr, &Parser::Compare, true},
+        {">=", kComparison, kBitOr, &Parser::Compare, true},
+        {"<", kComparison, kBitOr, &Parser::Compare, true},
+        {">", kComparison, kBitOr, &Parser::Compare, true},
+        {"in", kComparison, kBitOr, &Parser::Compare, true},
+        {"not in", kComparison, kBitOr, &Parser::Compare, true},
+        {"|", kBitOr, kBitXor, &Parser::Bits<Operation::kBitOr, Operation::kOr>},
+        {"^", kBitXor, kBitAnd, &Parser::Bits<Operation::kBitXor, Operation::kNotEqual>},
+        {"&", kBitAnd, kShift, &Parser::Bits<Operation::kBitAnd, Operation::kAnd>},
+        {"<<", kShift, kSum, &Parser::Compute<Operation::kShiftLeft>},
+        {">>", kShift, kSum, &Parser::Compute<Operation::kShiftRight>},
+        {"+", kSum, kProduct, &Parser::Compute<Operation::kAdd>},
+        {"-", kSum, kProduct, &Parser::Compute<Operation::kSubtract>},
+        {"*", kProduct, kSign, &Parser::Compute<Operation::kMultiply>},
+        {"//", kProduct, kSign, &Parser::Compute<Operation::kFloorDivide>},
+        {"/", kProduct, kSign, &Parser::Compute<Operation::kDivide>},
+        {"%", kProduct, kSign, &Parser::Compute<Operation::kModulo>},
+        {"**", kPower, kSign, &Parser::Compute<Operation::kPower>},
+    };
+    return kInfixes;
+  }
+
+  [[noreturn]] void FailNested() const {
+    throw TextFault{Peek().offset, fmt::format("nested more than {} deep", kMaxNested)};
+  }
 
   [[noreturn]] void Unexpected(std::string_view expected) const {
     const Token& token = Peek();
     std::string message = fmt::format("'{}' where {} is expected", token.text, expected);
     if (token.text == "=") message = "'=' is no comparison; '==' is";
-    if (token.kind == Token::Kind::kEnd) {
-      message = fmt::format("the text ends where {} is expected", expected);
-    }
-    throw ConstraintFault{token.offset, std::move(message)};
+    if (AtEnd()) message = fmt::format("the text ends where {} is expected", expected);
+    throw TextFault{token.offset, std::move(message)};
   }
 
-  const Token& Peek(size_t ahead = 0) const {
-    return tokens_[std::min(at_ + ahead, tokens_.size() - 1)];
-  }
-  bool Sees(std::string_view symbol, size_t ahead = 0) const {
-    return Peek(ahead).kind == Token::Kind::kSymbol && Peek(ahead).text == symbol;
-  }
-  bool Accept(std::string_view symbol) {
-    if (!Sees(symbol)) return false;
-    ++at_;
-    return true;
-  }
-  /// Empty if there is none of them.
-  std::string_view AcceptOneOf(std::initializer_list<std::string_view> symbols) {
-    for (std::string_view symbol : symbols) {
-      if (Accept(symbol)) return symbol;
-    }
-    return {};
-  }
   void Expect(std::string_view symbol) {
     if (!Accept(symbol)) Unexpected(fmt::format("'{}'", symbol));
   }
 
-  Operand Whole() {
-    const Nested nested(*this);
-    const Operand first = Implication();
-    if (Accept("?")) {
-      const Operand yes = Whole();
-      Expect(":");
-      return meaning_.Select(first, yes, Whole());
-    }
-    if (Accept("if")) {
-      const Operand condition = Implication();
-      Expect("else");
-      return meaning_.Select(condition, first, Whole());
-    }
-    return first;
+  Operand Not(const Token& symbol) { return meaning_.Not(Parse(kNegation), symbol.offset); }
+  Operand Sign(const Token& symbol) {
+    return meaning_.Negate(symbol.text, Parse(kSign), symbol.offset);
+  }
+  Operand Group(const Token&) {
+    const Operand inner = Parse();
+    Expect(")");
+    return inner;
   }
 
-  Operand Implication() {
-    const Nested nested(*this);
-    const Operand premise = Disjunction();
-    if (AcceptOneOf({"->", "=>"}).empty()) return premise;
-    return meaning_.Logic(Operation::kOr, meaning_.Not(premise, premise.offset), Implication());
+  Operand Choose(const Infix& infix, const Token&, Operand condition) {
+    const Operand yes = Parse();
+    Expect(":");
+    return meaning_.Select(condition, yes, Parse(infix.right));
+  }
+  Operand ChooseIf(const Infix& infix, const Token&, Operand yes) {
+    const Operand condition = Parse(infix.right);
+    Expect("else");
+    return meaning_.Select(condition, yes, Parse(kChoice));
+  }
+  Operand Imply(const Infix& infix, const Token&, Operand premise) {
+    return meaning_.Logic(Operation::kOr, meaning_.Not(premise, premise.offset),
+                          Parse(infix.right));
+  }
+  template <Operation operation>
+  Operand Logic(const Infix& infix, const Token&, Operand left) {
+    return meaning_.Logic(operation, left, Parse(infix.right));
+  }
+  template <Operation bits, Operation logical>
+  Operand Bits(const Infix& infix, const Token&, Operand left) {
+    return meaning_.Bits(bits, logical, left, Parse(infix.right));
+  }
+  template <Operation operation>
+  Operand Compute(const Infix& infix, const Token&, Operand left) {
+    return meaning_.Compute(operation, left, Parse(infix.right));
   }
 
-  Operand Disjunction() {
-    Operand left = Conjunction();
-    while (Accept("||")) left = meaning_.Logic(Operation::kOr, left, Conjunction());
-    return left;
-  }
-
-  Operand Conjunction() {
-    Operand left = Negation();
-    while (Accept("&&")) left = meaning_.Logic(Operation::kAnd, left, Negation());
-    return left;
-  }
-
-  Operand Negation() {
-    const Nested nested(*this);
-    const size_t offset = Peek().offset;
-    return Accept("not") ? meaning_.Not(Negation(), offset) : Comparison();
-  }
-
-  Operand Comparison() {
-    Operand left = BitOr();
+  /// A chain of comparisons, which a list of members ends.
+  Operand Compare(const Infix& infix, const Token& symbol, Operand left) {
     std::optional<Operand> chain;
-    const auto add_link = [&](const Operand& link) {
+    for (Token sign = symbol;; sign = Take()) {
+      const bool is_last = sign.text == "in" || sign.text == "not in";
+      const Operand right = is_last ? Operand() : Parse(infix.right);
+      const Operand link = sign.text == "in"       ? meaning_.Member(left, List())
+                           : sign.text == "not in" ? meaning_.NoMember(left, List())
+                                                   : meaning_.Compare(sign.text, left, right);
       chain = chain ? meaning_.Logic(Operation::kAnd, *chain, link) : link;
-    };
-    for (;;) {
-      if (Sees("in") || (Sees("not") && Sees("in", 1))) {
-        const bool negated = Accept("not");
-        Expect("in");
-        const std::vector<Operand> list = List();
-        add_link(negated ? meaning_.NoMember(left, list) : meaning_.Member(left, list));
-        return *chain;
-      }
-      const std::string_view symbol = AcceptOneOf({"==", "!=", "<=", ">=", "<", ">"});
-      if (symbol.empty()) return chain ? *chain : left;
-      const Operand right = BitOr();
-      add_link(meaning_.Compare(symbol, left, right));
+      if (is_last || FindInfix(kComparison, kComparison) == nullptr) return *chain;
       left = right;
     }
   }
 
   std::vector<Operand> List() {
-    const std::string_view open = AcceptOneOf({"[", "(", "{"});
-    if (open.empty()) Unexpected("a list as [1, 2]");
-    return ItemsUpTo(open == "[" ? "]" : open == "(" ? ")" : "}");
+    for (const std::string_view brackets : {"[]", "()", "{}"}) {
+      if (Accept(brackets.substr(0, 1))) return ItemsUpTo(brackets.substr(1));
+    }
+    Unexpected("a list as [1, 2]");
   }
 
   std::vector<Operand> ItemsUpTo(std::string_view close) {
     std::vector<Operand> items;
     while (!Accept(close)) {
-      items.push_back(Whole());
+      items.push_back(Parse());
       if (!Sees(close)) Expect(",");
     }
     return items;
   }
 
-  Operand BitOr() {
-    Operand left = BitXor();
-    while (Accept("|")) left = meaning_.Bits(Operation::kBitOr, Operation::kOr, left, BitXor());
-    return left;
-  }
-
-  Operand BitXor() {
-    Operand left = BitAnd();
-    while (Accept("^")) {
-      left = meaning_.Bits(Operation::kBitXor, Operation::kNotEqual, left, BitAnd());
-    }
-    return left;
-  }
-
-  Operand BitAnd() {
-    Operand left = Shift();
-    while (Accept("&")) left = meaning_.Bits(Operation::kBitAnd, Operation::kAnd, left, Shift());
-    return left;
-  }
-
-  Operand Shift() {
-    Operand left = Sum();
-    for (;;) {
-      const std::string_view symbol = AcceptOneOf({"<<", ">>"});
-      if (symbol.empty()) return left;
-      left = meaning_.Compute(symbol == "<<" ? Operation::kShiftLeft : Operation::kShiftRight, left,
-                              Sum());
-    }
-  }
-
-  Operand Sum() {
-    Operand left = Product();
-    for (;;) {
-      const std::string_view symbol = AcceptOneOf({"+", "-"});
-      if (symbol.empty()) return left;
-      left =
-          meaning_.Compute(symbol == "+" ? Operation::kAdd : Operation::kSubtract, left, Product());
-    }
-  }
-
-  Operand Product() {
-    Operand left = Unary();
-    for (;;) {
-      const std::string_view symbol = AcceptOneOf({"*", "//", "/", "%"});
-      if (symbol.empty()) return left;
-      const Operation operation = symbol == "*"    ? Operation::kMultiply
-                                  : symbol == "//" ? Operation::kFloorDivide
-                                  : symbol == "/"  ? Operation::kDivide
-                                                   : Operation::kModulo;
-      left = meaning_.Compute(operation, left, Unary());
-    }
-  }
-
-  Operand Unary() {
-    const Nested nested(*this);
-    const size_t offset = Peek().offset;
-    const std::string_view sign = AcceptOneOf({"-", "+", "~", "!"});
-    return sign.empty() ? Power() : meaning_.Negate(sign, Unary(), offset);
-  }
-
-  Operand Power() {
-    const Operand base = Primary();
-    return Accept("**") ? meaning_.Compute(Operation::kPower, base, Unary()) : base;
-  }
-
   Operand Primary() {
-    if (Accept("(")) {
-      const Operand inner = Whole();
-      Expect(")");
-      return inner;
-    }
-    const Token token = Peek();
-    if (token.kind == Token::Kind::kSymbol || token.kind == Token::Kind::kEnd) {
-      Unexpected("a value");
-    }
-    ++at_;
+    if (AtEnd() || Peek().kind == Token::Kind::kSymbol) Unexpected("a value");
+    const Token token = Take();
     if (token.kind == Token::Kind::kNumber) return meaning_.Constant(token.number, token.offset);
     if (token.kind == Token::Kind::kText) {
       return {.type = Operand::Type::kText, .text = token.text, .offset = token.offset};
@@ -264,17 +230,13 @@ class Parser {
   /// p[k], from behind the bracket.
   Operand Element(const Operand& list) {
     const bool from_end = Accept("-");
-    const Token index = Peek();
-    if (index.kind != Token::Kind::kNumber) Unexpected("a number as index");
-    ++at_;
+    if (Peek().kind != Token::Kind::kNumber) Unexpected("a number as index");
+    const Token index = Take();
     Expect("]");
     return meaning_.Element(list, from_end ? -index.number : index.number, index.offset);
   }
 
   ConstraintMeaning meaning_;
-  std::vector<Token> tokens_;
-  size_t at_ = 0;
-  int nested_ = 0;
 };
 
 /// The operands of nested `and`s.
@@ -298,17 +260,9 @@ std::string Excerpt(std::string_view text, size_t offset = 0) {
   return (first > 0 ? "..." : "") + excerpt + (first + 2 * kAround < text.size() ? "..." : "");
 }
 
-/// Characters, not bytes, from 1.
-size_t ColumnOf(std::string_view text, size_t offset) {
-  const std::string_view before = text.substr(0, offset);
-  return 1 + static_cast<size_t>(std::count_if(before.begin(), before.end(), [](char c) {
-           return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
-         }));
-}
-
-Error Explain(std::string_view what, std::string_view text, const ConstraintFault& fault) {
+Error Explain(std::string_view what, std::string_view text, const TextFault& fault) {
   return Error{fmt::format("{} '{}': column {}: {}", what, Excerpt(text, fault.offset),
-                           ColumnOf(text, fault.offset), Excerpt(fault.message))};
+                           base::ColumnOf(text, fault.offset), Excerpt(fault.message))};
 }
 
 /// `what`: what the text is called in messages.
@@ -319,7 +273,7 @@ Result<std::vector<int>> ParseParts(std::string_view what, std::string_view text
     std::vector<int> parts;
     SplitConjunction(Parser(text, parameters, graph).ParseTruth(), graph, parts);
     return parts;
-  } catch (const ConstraintFault& fault) {
+  } catch (const TextFault& fault) {
     return Explain(what, text, fault);
   }
 }
@@ -342,7 +296,7 @@ Result<int> ParseArithmetic(std::string_view text, const ExpressionGraph::Parame
                             ExpressionGraph& graph) {
   try {
     return Parser(text, parameters, graph).ParseNumber();
-  } catch (const ConstraintFault& fault) {
+  } catch (const TextFault& fault) {
     return Explain("expression", text, fault);
   }
 }

@@ -124,18 +124,17 @@ Outcome InfeasibleOutcome(const Json& object) {
   if (*stage == "build") return told(Verdict::kBuildError);
   if (*stage == "run") return told(Verdict::kCrash);
   if (*stage == "check") return told(Verdict::kWrongOutput);
-  return Refused("the stage is none of build, run and check: " + text);
+  return Refused("the stage is not one of build, run and check: " + text);
 }
 
 Outcome OutcomeOfObject(const Json& object, const AnswerFormat& format) {
   const auto feasible = object.find("feasible");
   if (feasible != object.end() && *feasible == Json(false)) return InfeasibleOutcome(object);
-  Outcome outcome = NumberIn(object, format.field);
-  for (const std::string& field : format.further_fields) {
-    const Outcome further = NumberIn(object, field);
-    if (!outcome.ok()) return outcome;
-    if (!further.ok()) return further;
-    outcome.Set(field, further.value);
+  Outcome outcome = NumberIn(object, format.fields[0]);
+  for (size_t i = 1; i < format.fields.size() && outcome.ok(); ++i) {
+    const Outcome named = NumberIn(object, format.fields[i]);
+    if (!named.ok()) return named;
+    outcome.Set(format.fields[i], named.value);
   }
   return outcome;
 }
@@ -167,10 +166,10 @@ Status CheckPattern(const std::string& pattern) {
 std::optional<Outcome> ParseAnswerLine(std::string_view line, const AnswerFormat& format) {
   const std::string_view text = Trimmed(line);
   if (const std::optional<double> number = NumberOf(text)) {
-    if (format.further_fields.empty()) return Feasible(*number);
+    if (format.fields.size() == 1) return Feasible(*number);
     return Refused(fmt::format(
         "the answer is one number; expected a JSON object with the fields '{}' and '{}'",
-        format.field, fmt::join(format.further_fields, "', '")));
+        format.fields[0], fmt::join(format.fields.begin() + 1, format.fields.end(), "', '")));
   }
   if (text.empty() || text.front() != '{') return std::nullopt;
   const Json json = base::ParseJsonOrDiscard(text);

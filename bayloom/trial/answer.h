@@ -13,16 +13,15 @@
 
 namespace bayloom::trial {
 
-/// Where in a program's output the value is.
+/// Where in a program's output the values are.
 struct AnswerFormat {
-  /// Field of a JSON answer, dots lead into objects: "time.median".
-  std::string field = "value";
+  /// Fields of a JSON answer that must hold numbers, dots lead into objects: "time.median". The
+  /// first is the value, others become named values of the outcome. Of several fields, a number
+  /// alone is no answer.
+  std::vector<std::string> fields = {"value"};
   /// POSIX extended regular expression whose first group is the number, matched line by line; the
   /// last match counts. Empty: the output is a number or JSON.
   std::string pattern;
-  /// Further fields that must hold numbers; they become named values of the outcome. With any, a
-  /// number alone is no answer.
-  std::vector<std::string> further_fields = {};
 };
 
 /// Refuses a pattern that cannot be used, saying why.

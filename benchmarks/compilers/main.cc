@@ -55,7 +55,8 @@ struct Benchmark {
 
 /// How near a value is to the best there is: 1 is the best, 0.5 is half as fast.
 double RelativePerformance(const Benchmark& benchmark, double value) {
-  return benchmark.scenario.maximize ? value / benchmark.best : benchmark.best / value;
+  return benchmark.scenario.objectives[0].maximize ? value / benchmark.best
+                                                   : benchmark.best / value;
 }
 
 /// The scenario at the path, as if its permutations, which say nothing of it, had that metric.
@@ -77,8 +78,9 @@ Benchmark LoadBenchmark(const std::string& path, const std::string& metric) {
   Benchmark benchmark;
   benchmark.scenario = LoadWithMetric(path, metric);
   const search::Scenario& scenario = benchmark.scenario;
-  const search::RecordedSpace recorded = search::RecordedSpace::Load(record, scenario.objective);
-  benchmark.best = scenario.maximize ? recorded.Max() : recorded.Min();
+  const search::RecordedSpace recorded =
+      search::RecordedSpace::Load(record, {scenario.objectives[0].name});
+  benchmark.best = scenario.objectives[0].maximize ? recorded.Max() : recorded.Min();
   benchmark.budget = static_cast<int>(scenario.max_trials.value_or(60));
   scenario.space->ForEach([&](const space::Configuration& c) {
     benchmark.outcomes.emplace(c, recorded.OutcomeOf(space::ToJson(*scenario.space, c)));
@@ -132,7 +134,9 @@ class NoisyTrials {
   static constexpr int kRounds = 3;  // as those of `bayloom search --repeat-best`
 
   double See(double value) { return value * std::exp(options_.noise * random_.Normal()); }
-  double Cost(double value) const { return benchmark_.scenario.maximize ? -value : value; }
+  double Cost(double value) const {
+    return benchmark_.scenario.objectives[0].maximize ? -value : value;
+  }
 
   const Benchmark& benchmark_;
   const TableOptions& options_;

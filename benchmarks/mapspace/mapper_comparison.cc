@@ -64,7 +64,7 @@ mapspace::MapperOptions ComparisonArguments::Options(int64_t seed) const {
   options.run.budget.trials = evaluations;
   options.tiles = tiles;
   options.orders = orders;
-  options.objective = mapspace::ParseMapObjective(objective);
+  options.objectives = {mapspace::ParseMapObjective(objective)};
   return options;
 }
 
@@ -73,7 +73,7 @@ SeededResults RunRandomPruned(const mapspace::Mapspace& mapspace,
                               const ComparisonArguments& arguments) {
   SeededResults results;
   const auto evaluator =
-      mapspace::MakeModelEvaluator(model, mapspace::ParseMapObjective(arguments.objective));
+      mapspace::MakeModelEvaluator(model, {mapspace::ParseMapObjective(arguments.objective)});
   for (int64_t seed = arguments.first_seed; seed < arguments.EndSeed(); ++seed) {
     mapspace::MapperOptions options = arguments.Options(seed);
     options.run.budget.trials = kRandomPruned;

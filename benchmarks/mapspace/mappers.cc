@@ -23,7 +23,7 @@ SeededResults RunSeeds(const std::string& mapper, const mapspace::Mapspace& maps
                        const mapspace::AnalyticalModel& model, const Arguments& arguments) {
   SeededResults results;
   const auto evaluator =
-      mapspace::MakeModelEvaluator(model, mapspace::ParseMapObjective(arguments.objective));
+      mapspace::MakeModelEvaluator(model, {mapspace::ParseMapObjective(arguments.objective)});
   for (int64_t seed = arguments.first_seed; seed < arguments.EndSeed(); ++seed) {
     mapspace::MapperOptions options = arguments.Options(seed);
     options.top_k = arguments.top_k;

@@ -74,7 +74,7 @@ std::vector<mapspace::EarlierMappings> Store(const mapspace::Problem& problem,
     const mapspace::AnalyticalModel model(task.problem, task.architecture);
     const mapspace::MapObjective objective = mapspace::ParseMapObjective(arguments.objective);
     trial::InlineEvaluator<mapspace::Mapping> evaluator([&](const mapspace::Mapping& mapping) {
-      const trial::Outcome outcome = mapspace::EvaluateByModel(model, objective, mapping);
+      const trial::Outcome outcome = mapspace::EvaluateByModel(model, {{objective}}, mapping);
       if (outcome.ok()) {
         task.mappings.push_back(mapping);
         task.values.push_back(outcome.value);
@@ -113,7 +113,7 @@ nlohmann::json Compare(const Arguments& arguments) {
   const mapspace::Mapspace mapspace(problem, unseen);
   const mapspace::AnalyticalModel model(problem, unseen);
   const auto evaluator =
-      mapspace::MakeModelEvaluator(model, mapspace::ParseMapObjective(arguments.objective));
+      mapspace::MakeModelEvaluator(model, {mapspace::ParseMapObjective(arguments.objective)});
   const double target = TargetOf(arguments, RunRandomPruned(mapspace, model, arguments));
   fmt::print("{} on {}, {} seeds; medians [quartiles] of the best {}\ntarget {:.4g}\n",
              problem.Describe(), unseen.name, arguments.seeds, arguments.objective, target);

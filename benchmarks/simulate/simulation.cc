@@ -45,9 +45,9 @@ RecordedTask LoadRecordedTask(const std::string& path) {
       search::LoadScenario(is_scenario ? path : (folder / "T1.json").string());
   const search::RecordedSpace recorded =
       is_scenario ? search::RecordedSpace::Load((folder / file.stem()).string() + "_T4.json.gz",
-                                                scenario.objective)
-                  : search::RecordedSpace::Load(path, "");
-  const bool maximize = is_scenario && scenario.maximize;
+                                                {scenario.objectives[0].name})
+                  : search::RecordedSpace::Load(path);
+  const bool maximize = is_scenario && scenario.objectives[0].maximize;
   RecordedTask task;
   task.name = is_scenario ? scenario.name : TaskName(path);
   task.space = scenario.space;

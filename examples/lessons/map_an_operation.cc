@@ -17,7 +17,7 @@ int main() {
 
   MapOptions options;
   options.search.run.budget.trials = 2000;
-  options.search.objective = mapspace::MapObjective::kEnergyDelay;
+  options.search.objectives = {mapspace::MapObjective::kEnergyDelay};
   MapRun run({{.name = "product", .problem = problem}}, architecture, {}, options);
   run.Run();
 

@@ -161,13 +161,13 @@ void BindScenario(nb::module_& module) {
       .def_prop_rw(
           "seed", [](const Scenario& s) { return s.get().optimizer_options.seed; },
           [](Scenario& s, uint64_t seed) { s.get().optimizer_options.seed = seed; })
-      .def_prop_ro("objective", [](const Scenario& s) { return s.get().objective; })
-      .def_prop_ro("maximize", [](const Scenario& s) { return s.get().maximize; })
+      .def_prop_ro("objective", [](const Scenario& s) { return s.get().objectives[0].name; })
+      .def_prop_ro("maximize", [](const Scenario& s) { return s.get().objectives[0].maximize; })
       .def_prop_ro(
           "objectives",
           [](const Scenario& s) {
             std::vector<std::pair<std::string, bool>> objectives;
-            for (const search::Objective& each : s.get().Objectives()) {
+            for (const search::Objective& each : s.get().objectives) {
               objectives.emplace_back(each.name, each.maximize);
             }
             return objectives;

@@ -53,7 +53,7 @@ TEST(DesignEvaluator, CostsAreThoseOfTheMappingsFound) {
   ASSERT_TRUE(outcome && outcome->ok());
 
   MapOptions options;
-  options.search.objective = mapspace::MapObjective::kEnergyDelay;
+  options.search.objectives = {mapspace::MapObjective::kEnergyDelay};
   options.search.run.seed = 3;
   options.search.run.budget.trials = 400;
   MapRun run(evaluator.layers(), chip, {}, options);

@@ -54,7 +54,7 @@ TEST(MapRun, GivesEvaluationsWhereTheyCount) {
 
 TEST(MapRun, EqualSharesAndStops) {
   MapOptions options = Options(400);
-  options.search.objective = mapspace::MapObjective::kDelay;
+  options.search.objectives = {mapspace::MapObjective::kDelay};
   options.search.run.scheduler = "round-robin";
   MapRun run(TwoLayers(), mapspace::ShippedArchitecture("gemmini"), {}, options);
   run.Run();

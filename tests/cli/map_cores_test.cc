@@ -118,7 +118,7 @@ TEST(CoresRun, SearchesNoSplitTwiceAfterItWasStopped) {
   accelerator::MapOptions options;
   options.search.run.budget.trials = 600;
   options.search.run.budget.stop = [&] { return is_stopped; };
-  options.search.objective = mapspace::MapObjective::kDelay;
+  options.search.objectives = {mapspace::MapObjective::kDelay};
   options.database = folder / "stopped.db";
   options.resume = true;
   const std::vector<accelerator::NetworkLayer> layers =

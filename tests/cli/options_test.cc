@@ -124,8 +124,8 @@ TEST(Options, OfMapReachTheirFields) {
        "--json"});
   const accelerator::MapOptions options = arguments.Options(1);
   ExpectRun(options.search.run, "round-robin");
-  EXPECT_EQ(options.search.objective, mapspace::MapObjective::kEnergy);
-  EXPECT_THAT(options.search.further_objectives, ElementsAre(mapspace::MapObjective::kDelay));
+  EXPECT_THAT(options.search.objectives,
+              ElementsAre(mapspace::MapObjective::kEnergy, mapspace::MapObjective::kDelay));
   EXPECT_EQ(options.search.victory, 17);
   EXPECT_EQ(options.search.tiles, "integer");
   EXPECT_EQ(options.search.orders, "ranking");

@@ -79,7 +79,7 @@ TEST(Mappers, SearchWithExperimentalOptimizersAndEncodings) {
   Register();
   const mapspace::SmallProduct product("gemmini");
   const auto evaluator =
-      mapspace::MakeModelEvaluator(product.model, mapspace::MapObjective::kEnergy);
+      mapspace::MakeModelEvaluator(product.model, {mapspace::MapObjective::kEnergy});
   mapspace::MapperOptions options;
   options.run.budget.trials = 50;
   options.tiles = "factorization";

@@ -76,7 +76,7 @@ TEST(AdaptMapping, NeedsDimensionsInCommon) {
 
 TEST(AdaptMapping, AnOfferedMappingIsEvaluatedNext) {
   const Ground ground(MatmulProblem(64, 32, 128), "gemmini");
-  const auto evaluator = MakeModelEvaluator(ground.model, MapObjective::kEnergy);
+  const auto evaluator = MakeModelEvaluator(ground.model, {MapObjective::kEnergy});
   const MapperResult best = RunMapper("genetic", ground.mapspace, ground.model, *evaluator,
                                       {.run = {.budget = {.trials = 5000}}});
   for (const char* mapper : {"genetic", "bayesian", "forest"}) {

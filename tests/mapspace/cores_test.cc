@@ -267,7 +267,7 @@ TEST(CoreMapper, IsNeverWorseThanOneCore) {
   options.search.run.budget.trials = 600;
   for (const MapObjective objective :
        {MapObjective::kEnergy, MapObjective::kDelay, MapObjective::kEnergyDelay}) {
-    options.search.objective = objective;
+    options.search.objectives = {objective};
     const auto map = [&](const char* network) {
       return MapOntoCores(problem, architecture, {}, ParseNetworkOnChip(network), single, options);
     };

@@ -45,7 +45,8 @@ class MapperTest : public testing::Test {
       EXPECT_LE(std::ssize(proposed), in_flight);
       for (size_t i = proposed.size(); i-- > 0;) {
         EXPECT_TRUE(model_.Fits(proposed[i]));
-        const trial::Outcome outcome = EvaluateByModel(model_, MapObjective::kEnergy, proposed[i]);
+        const trial::Outcome outcome =
+            EvaluateByModel(model_, {{MapObjective::kEnergy}}, proposed[i]);
         task.Tell(std::move(proposed[i]), outcome, 0);
       }
     }
@@ -55,7 +56,7 @@ class MapperTest : public testing::Test {
   Mapspace mapspace_{MatmulProblem(8, 4, 16), ShippedArchitecture("gemmini")};
   AnalyticalModel model_{mapspace_.problem(), mapspace_.architecture()};
   std::unique_ptr<trial::Evaluator<Mapping>> evaluator_ =
-      MakeModelEvaluator(model_, MapObjective::kEnergy);
+      MakeModelEvaluator(model_, {MapObjective::kEnergy});
 };
 
 TEST_F(MapperTest, AllComeCloseToTheBest) {
@@ -158,7 +159,7 @@ TEST_F(MapperTest, NothingIsEvaluatedTwiceWhereThatCosts) {
       trial::InlineEvaluator<Mapping> evaluator(
           [&](const Mapping& mapping) {
             EXPECT_TRUE(seen.insert(PrintCompact(mapping, mapspace_.problem())).second);
-            return EvaluateByModel(model_, MapObjective::kEnergy, mapping);
+            return EvaluateByModel(model_, {{MapObjective::kEnergy}}, mapping);
           },
           in_flight);
       MapperOptions options = Evaluations(400);
@@ -188,7 +189,7 @@ class SmallMapspace : public testing::Test {
   const Mapspace mapspace_{MatmulProblem(2, 2, 1), ShippedArchitecture("gemmini")};
   const AnalyticalModel model_{mapspace_.problem(), mapspace_.architecture()};
   std::unique_ptr<trial::Evaluator<Mapping>> evaluator_ =
-      MakeModelEvaluator(model_, MapObjective::kEnergy);
+      MakeModelEvaluator(model_, {MapObjective::kEnergy});
 };
 
 TEST_F(SmallMapspace, IsSearchedThrough) {
@@ -217,7 +218,7 @@ TEST_F(SmallMapspace, IsEnumeratedOnceByAnyNumberAtATime) {
         [&](const Mapping& mapping) {
           ++evaluations;
           tried.insert(PrintCompact(mapping, mapspace_.problem()));
-          return EvaluateByModel(model_, MapObjective::kEnergy, mapping);
+          return EvaluateByModel(model_, {{MapObjective::kEnergy}}, mapping);
         },
         capacity);
     const MapperResult result =
@@ -251,7 +252,7 @@ TEST(TieBreak, DecidesBetweenEqualValues) {
                                   ValueOf(evaluation, TieBreakOf(objective)));
     });
     MapperOptions options = Evaluations(20'000);
-    options.objective = objective;
+    options.objectives = {objective};
     for (const char* name : {"random-pruned", "genetic"}) {
       seen.clear();
       const MapperResult result = RunMapper(name, mapspace, model, evaluator, options);
@@ -310,7 +311,7 @@ TEST(NothingFits, AStopEndsTheDrawing) {
   architecture.levels[0].words = 1;
   const Mapspace mapspace(MatmulProblem(64, 64, 64), architecture);
   const AnalyticalModel model(mapspace.problem(), architecture);
-  const auto evaluator = MakeModelEvaluator(model, MapObjective::kEnergy);
+  const auto evaluator = MakeModelEvaluator(model, {MapObjective::kEnergy});
   for (std::string_view name : {"random-pruned", "genetic", "annealing"}) {
     MapperOptions options;
     int asked = 0;

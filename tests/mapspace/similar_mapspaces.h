@@ -41,7 +41,7 @@ inline void ExpectToBeginWhereRandomMappingsEnd(const std::string& method) {
   const Problem problem = MatmulProblem(512, 512, 512);
   const Mapspace target(problem, ShippedArchitecture("gemmini"));
   const AnalyticalModel model(problem, target.architecture());
-  const auto evaluator = MakeModelEvaluator(model, MapObjective::kEnergy);
+  const auto evaluator = MakeModelEvaluator(model, {MapObjective::kEnergy});
   MapperOptions options;
   options.run.budget.trials = 12;
   for (const int64_t words : {1 << 15, 1 << 20}) {

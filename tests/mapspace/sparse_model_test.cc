@@ -347,7 +347,7 @@ TEST(SparseModel, MappersUseTheCapacityThatZerosLeave) {
   const auto search = [&](const Architecture& on) {
     const Mapspace mapspace(problem, on);
     const AnalyticalModel model(problem, on);
-    const auto evaluator = MakeModelEvaluator(model, MapObjective::kEnergy);
+    const auto evaluator = MakeModelEvaluator(model, {MapObjective::kEnergy});
     MapperOptions options;
     options.run.budget.trials = 2000;
     options.run.seed = 3;

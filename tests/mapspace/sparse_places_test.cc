@@ -220,7 +220,7 @@ TEST_F(SparsePlaces, BandsCostWhatTheSameNonzerosInAFileCost) {
   MapperOptions options;
   options.run.budget.trials = 300;
   const Mapspace mapspace(banded, chip_, {});
-  const auto evaluator = MakeModelEvaluator(second, MapObjective::kEnergy);
+  const auto evaluator = MakeModelEvaluator(second, {MapObjective::kEnergy});
   EXPECT_TRUE(RunMapper("genetic", mapspace, second, *evaluator, options).best);
 }
 

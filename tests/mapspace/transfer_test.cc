@@ -73,7 +73,7 @@ TEST(MapSensitivity, FewParametersMatterAndCanBeSearchedAlone) {
   const Mapspace mapspace(MatmulProblem(64, 128, 512), ShippedArchitecture("gemmini"));
   const AnalyticalModel model(mapspace.problem(), mapspace.architecture());
   const auto evaluate = [&](const Mapping& mapping) {
-    return EvaluateByModel(model, MapObjective::kEnergy, mapping);
+    return EvaluateByModel(model, {{MapObjective::kEnergy}}, mapping);
   };
   auto encoding = MakeMappingEncoding(mapspace, model, "integer", "ranking");
   const EncodingSensitivity sensitivity = RankEncoding(*encoding, evaluate, 150, 1);

@@ -43,7 +43,7 @@ struct Searched {
 Searched Search(const std::string& name, int trials, uint64_t seed, int batch = 1) {
   OptimizerOptions options;
   options.seed = seed;
-  options.further_objectives = {"other"};
+  options.objectives = {"value", "other"};
   const auto space = Grid();
   const auto optimizer = MakeOptimizer(name, space, options);
   Searched searched;
@@ -104,9 +104,9 @@ TEST(SeveralObjectivesTest, TheSameSeedChoosesTheSame) {
 }
 
 TEST(SeveralObjectivesTest, ThreeAndFourObjectivesAreSearched) {
-  for (int further : {2, 3}) {
+  for (int count : {3, 4}) {
     OptimizerOptions options;
-    for (int k = 0; k < further; ++k) options.further_objectives.push_back("f" + std::to_string(k));
+    for (int k = 1; k < count; ++k) options.objectives.push_back("f" + std::to_string(k));
     const auto space = Grid();
     const auto optimizer = MakeOptimizer("bayesian", space, options);
     std::vector<pareto::Point> points;
@@ -115,15 +115,15 @@ TEST(SeveralObjectivesTest, ThreeAndFourObjectivesAreSearched) {
       trial::Outcome outcome = TwoObjectives(configuration);
       if (outcome.ok()) {
         points.push_back({outcome.value});
-        for (int k = 0; k < further; ++k) {
-          outcome.Set(options.further_objectives[k],
-                      std::abs(configuration.coordinates[k % 2] - 30.0 * k) / 100);
+        for (int k = 1; k < count; ++k) {
+          outcome.Set(options.objectives[k],
+                      std::abs(configuration.coordinates[(k - 1) % 2] - 30.0 * (k - 1)) / 100);
           points.back().push_back(outcome.values.back().value);
         }
       }
       optimizer->Tell(configuration, outcome);
     }
-    EXPECT_GT(pareto::Hypervolume(points, pareto::Point(further + 1, 1)), 0.3);
+    EXPECT_GT(pareto::Hypervolume(points, pareto::Point(count, 1)), 0.3);
   }
 }
 
@@ -131,7 +131,7 @@ TEST(SeveralObjectivesTest, WhatIsOfNoInterestIsNotSearched) {
   const auto share_of_interest = [](std::vector<std::optional<double>> thresholds) {
     constexpr int kBeginning = 10, kTrials = 40;
     OptimizerOptions options;
-    options.further_objectives = {"other"};
+    options.objectives = {"value", "other"};
     options.thresholds = std::move(thresholds);
     const auto optimizer = MakeOptimizer("bayesian", Grid(), options);
     double of_interest = 0;
@@ -149,7 +149,7 @@ TEST(SeveralObjectivesTest, WhatIsOfNoInterestIsNotSearched) {
 
 TEST(SeveralObjectivesTest, AMissingOrInfiniteValueIsRefused) {
   OptimizerOptions options;
-  options.further_objectives = {"other"};
+  options.objectives = {"value", "other"};
   for (const char* name : {"bayesian", "genetic", "annealing"}) {
     const auto optimizer = MakeOptimizer(name, Grid(), options);
     const space::Configuration configuration = optimizer->Ask(1).at(0);

@@ -62,7 +62,7 @@ TEST(KernelTunerCache, IsReadBackAsARecordedSpace) {
   const search::Scenario scenario = search::ParseScenario(kScenario, "blur.yaml");
   const std::vector<search::StudyTrial> trials = SomeTrials(scenario);
   const auto space =
-      search::RecordedSpace::Load(Written(folder, KernelTunerCache(scenario, trials, 0)), "");
+      search::RecordedSpace::Load(Written(folder, KernelTunerCache(scenario, trials, 0)));
   EXPECT_EQ(space.measurement(), "time");
   EXPECT_EQ(space.size(), 30);
   EXPECT_EQ(space.CountFeasible(), 20);
@@ -132,8 +132,8 @@ TEST(KernelTunerCache, IsAScenarioOfItsOwn) {
   text.replace(text.size() - 3, 3, ",");  // as an interrupted run leaves it
   const search::Scenario read = search::LoadScenario(Written(folder, text));
   EXPECT_EQ(read.name, "blur");
-  EXPECT_EQ(read.objective, "time");
-  EXPECT_FALSE(read.maximize);
+  EXPECT_EQ(read.objectives[0].name, "time");
+  EXPECT_FALSE(read.objectives[0].maximize);
   ASSERT_EQ(read.space->size(), 4);
   for (const search::StudyTrial& trial : trials) {
     const auto configuration =
@@ -163,7 +163,7 @@ TEST(KernelTunerCache, MayEndAnywhereBehindItsHeader) {
     EXPECT_EQ(read.space->size(), 4);
     const int64_t begun = complete(end);
     try {
-      const int64_t entries = search::RecordedSpace::Load(path, "").size();
+      const int64_t entries = search::RecordedSpace::Load(path).size();
       EXPECT_GE(entries, begun - 1) << end;
       EXPECT_LE(entries, begun) << end;
     } catch (const InputError& error) {
@@ -189,8 +189,8 @@ TEST(KernelTunerCache, RatesAreMaximized) {
     "objective": ["GFLOP/s"], "cache": {"1": {"a": 1, "GFLOP/s": 3.5}}})";
   const TemporaryFolder folder;
   const std::string path = Written(folder, text);
-  EXPECT_TRUE(search::LoadScenario(path).maximize);
-  EXPECT_EQ(search::RecordedSpace::Load(path, "").OutcomeOf({{"a", true}}).value, 3.5);
+  EXPECT_TRUE(search::LoadScenario(path).objectives[0].maximize);
+  EXPECT_EQ(search::RecordedSpace::Load(path).OutcomeOf({{"a", true}}).value, 3.5);
 }
 
 TEST(KernelTunerCache, KeepsTheDirectionOfTheObjective) {
@@ -204,8 +204,8 @@ TEST(KernelTunerCache, KeepsTheDirectionOfTheObjective) {
     trial.outcome.Set("bytes", 7);
     const search::Scenario read =
         search::LoadScenario(Written(folder, KernelTunerCache(scenario, std::span(&trial, 1), 0)));
-    EXPECT_EQ(read.objective, scenario.objective);
-    return read.maximize;
+    EXPECT_EQ(read.objectives[0].name, scenario.objectives[0].name);
+    return read.objectives[0].maximize;
   };
   EXPECT_TRUE(maximizes("maximize: score"));
   EXPECT_FALSE(maximizes("minimize: score"));
@@ -230,7 +230,7 @@ minimize: compile_time
   trial.outcome.Set("build_seconds", 4);
   trial.outcome.Set("timestamp", 4);
   const std::string text = KernelTunerCache(scenario, std::span(&trial, 1), 0);
-  const auto space = search::RecordedSpace::Load(Written(folder, text), "");
+  const auto space = search::RecordedSpace::Load(Written(folder, text));
   EXPECT_EQ(space.OutcomeOf({{"timestamp", 7}, {"benchmark_time", 3}}).value, 0.125);
 
   const search::Scenario twice = search::ParseScenario(
@@ -241,7 +241,7 @@ minimize: compile_time
 TEST(KernelTunerCache, WhatIsNoneIsRefused) {
   const TemporaryFolder folder;
   const auto refused = [&](const std::string& text) {
-    EXPECT_THROW((void)search::RecordedSpace::Load(Written(folder, text), ""), InputError) << text;
+    EXPECT_THROW((void)search::RecordedSpace::Load(Written(folder, text)), InputError) << text;
   };
   refused(R"({"tune_params_keys": ["a"], "cache": {}})");
   refused(R"({"tune_params_keys": ["a"], "cache": {"1": {"b": 1, "time": 2}}})");

@@ -67,7 +67,7 @@ TEST(Hostile, RecordsThatAreNestedTooDeepAreRefused) {
   const std::string deep = std::string(100000, '[') + std::string(100000, ']');
   std::ofstream(path) << "{\"results\": [{\"configuration\": {\"a\": " << deep << "}}]}";
   EXPECT_THAT(
-      [&] { (void)RecordedSpace::Load(path, ""); },
+      [&] { (void)RecordedSpace::Load(path); },
       testing::ThrowsMessage<InputError>(testing::HasSubstr("it is nested more than 500 deep")));
 }
 

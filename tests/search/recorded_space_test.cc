@@ -24,7 +24,7 @@ const std::string kFolder = BAYLOOM_TEST_EXAMPLES "/recorded/";
 const std::string kRecord = kFolder + "convolution_A4000_T4.json.gz";
 
 TEST(RecordedSpace, KnowsWhatWasRun) {
-  const RecordedSpace space = RecordedSpace::Load(kRecord, "");
+  const RecordedSpace space = RecordedSpace::Load(kRecord);
   EXPECT_EQ(space.measurement(), "time");
   EXPECT_EQ(space.size(), 4362);
   EXPECT_EQ(space.CountFeasible(), 4362 - 161);
@@ -71,15 +71,15 @@ TEST(RecordedSpace, WhatPythonWritesForNoNumberIsAFailure) {
   std::ofstream(folder / "cache.json") << R"({"tune_params_keys": ["x"], "cache": {
         "1": {"x": 1, "time": NaN}, "2": {"x": 2, "time": -Infinity}, "3": {"x": 3, "time": Infinity},
         "4": {"x": 4, "time": 1.5, "GFLOP/s": NaN, "note": "NaN \" Infinity"}}})";
-  const RecordedSpace space = RecordedSpace::Load(folder / "cache.json", "");
+  const RecordedSpace space = RecordedSpace::Load(folder / "cache.json");
   for (int x = 1; x <= 3; ++x) EXPECT_FALSE(space.OutcomeOf({{"x", x}}).ok()) << x;
   EXPECT_EQ(space.OutcomeOf({{"x", 4}}).value, 1.5);
 }
 
 TEST(RecordedSpace, RefusesWhatIsNone) {
-  EXPECT_THROW((void)RecordedSpace::Load("/nonexistent", ""), InputError);
-  EXPECT_THROW((void)RecordedSpace::Load(kFolder + "convolution_T1.json", ""), InputError);
-  EXPECT_THROW((void)RecordedSpace::Load(kRecord, "energy"), InputError);
+  EXPECT_THROW((void)RecordedSpace::Load("/nonexistent"), InputError);
+  EXPECT_THROW((void)RecordedSpace::Load(kFolder + "convolution_T1.json"), InputError);
+  EXPECT_THROW((void)RecordedSpace::Load(kRecord, {"energy"}), InputError);
 }
 
 }  // namespace

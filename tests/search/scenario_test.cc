@@ -16,6 +16,7 @@
 namespace bayloom::search {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 constexpr const char* kEverything = R"(
@@ -51,8 +52,8 @@ TEST(Scenario, SaysEverything) {
   ASSERT_EQ(space.size(), 6);
   EXPECT_EQ(space.parameter(0).kind(), space::ParameterKind::kReal);
   EXPECT_EQ(space.parameter(5).kind(), space::ParameterKind::kFactorization);
-  EXPECT_EQ(scenario.objective, "speed");
-  EXPECT_TRUE(scenario.maximize);
+  EXPECT_EQ(scenario.objectives[0].name, "speed");
+  EXPECT_TRUE(scenario.objectives[0].maximize);
   EXPECT_EQ(scenario.max_trials, 40);
   EXPECT_EQ(scenario.max_seconds, 600);
   EXPECT_EQ(scenario.optimizer, "genetic");
@@ -77,7 +78,7 @@ TEST(Scenario, SaysEverything) {
   EXPECT_EQ(evaluator.timeout, 90);
   EXPECT_EQ(evaluator.memory_limit_bytes, int64_t{1} << 30);
   EXPECT_EQ(evaluator.directory, "/somewhere/sub");
-  EXPECT_EQ(evaluator.answer.field, "result.speed");
+  EXPECT_THAT(evaluator.answer.fields, ElementsAre("result.speed"));
   EXPECT_EQ(evaluator.environment.size(), 2u);
 }
 
@@ -199,7 +200,7 @@ TEST(Scenario, ReadsHyperMapperFilesAsTheyAre) {
                                           "spmm.json");
   EXPECT_EQ(scenario.name, "spmm");
   EXPECT_EQ(scenario.space->size(), 6);
-  EXPECT_EQ(scenario.objective, "compute_time");
+  EXPECT_EQ(scenario.objectives[0].name, "compute_time");
   EXPECT_EQ(scenario.max_trials, 60);
   EXPECT_EQ(scenario.optimizer, "bayesian");
   EXPECT_EQ(scenario.optimizer_options.initial_samples, 5);
@@ -243,7 +244,7 @@ TEST(Scenario, ReadsKernelTunerSpacesAsTheyAre) {
     "KernelSpecification": {"Language": "CUDA"}})json",
                                           "T1.json");
   EXPECT_EQ(scenario.name, "hotspot");
-  EXPECT_EQ(scenario.objective, "time");
+  EXPECT_EQ(scenario.objectives[0].name, "time");
   EXPECT_EQ(scenario.max_trials, 30);
   const space::Space& space = *scenario.space;
   ASSERT_EQ(space.size(), 4);
@@ -282,13 +283,11 @@ TEST(ReadScenario, TakesSeveralObjectivesAndStopRules) {
       "budget: {target: [1.5, 100, 0.9], plateau: {trials: 20, gain: 2 %}}\n"
       "evaluator: {command: run, timeout: [30s, 3x best]}\n",
       "f");
-  EXPECT_EQ(scenario.Objectives(),
+  EXPECT_EQ(scenario.objectives,
             (std::vector<Objective>{{"seconds", false}, {"bytes", false}, {"accuracy", true}}));
-  EXPECT_EQ(scenario.evaluator.answer.field, "seconds");
-  EXPECT_EQ(scenario.evaluator.answer.further_fields,
-            (std::vector<std::string>{"bytes", "accuracy"}));
-  EXPECT_EQ(scenario.optimizer_options.further_objectives,
-            (std::vector<std::string>{"bytes", "accuracy"}));
+  const std::vector<std::string> names = {"seconds", "bytes", "accuracy"};
+  EXPECT_EQ(scenario.evaluator.answer.fields, names);
+  EXPECT_EQ(scenario.optimizer_options.objectives, names);
   EXPECT_EQ(scenario.optimizer_options.thresholds,
             (std::vector<std::optional<double>>{2, std::nullopt, -0.5}));
   EXPECT_EQ(scenario.stop.target, (std::vector<double>{1.5, 100, 0.9}));

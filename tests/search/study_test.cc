@@ -436,7 +436,7 @@ TEST(Study, KeepsTheParetoSetOfSeveralObjectives) {
     trials.push_back(*study.last());
   }
   ASSERT_GT(study.front().size(), 1U);
-  const std::vector<Objective> objectives = scenario.Objectives();
+  const std::vector<Objective> objectives = scenario.objectives;
   for (size_t i = 1; i < study.front().size(); ++i) {
     EXPECT_LT(study.front()[i - 1].outcome.value, study.front()[i].outcome.value);
     EXPECT_LT(study.front()[i - 1].outcome.Get("high", 0), study.front()[i].outcome.Get("high", 0));

@@ -14,7 +14,7 @@ namespace {
 using testing::HasSubstr;
 
 TEST(Answer, IsANumberOrAFieldOfAnObject) {
-  const AnswerFormat format = {.field = "time.median", .pattern = ""};
+  const AnswerFormat format = {.fields = {"time.median"}, .pattern = ""};
   for (const char* output :
        {"2.5", " 2.5\n", "+2.5e0", "warming up\nrunning\n2.5\n", "{\"time\": {\"median\": 2.5}}",
         "log line\n{\"time\": {\"median\": 2.5}}\n\n", "{\n \"time\": {\n\"median\": 2.5}\n}\n",
@@ -26,8 +26,7 @@ TEST(Answer, IsANumberOrAFieldOfAnObject) {
 }
 
 TEST(Answer, SeveralObjectivesAreFieldsOfAnObject) {
-  const AnswerFormat format = {
-      .field = "seconds", .pattern = "", .further_fields = {"bytes", "power.mean"}};
+  const AnswerFormat format = {.fields = {"seconds", "bytes", "power.mean"}, .pattern = ""};
   const Outcome outcome =
       ParseAnswer(R"({"seconds": 1, "bytes": 20, "power": {"mean": 3}})", format);
   ASSERT_TRUE(outcome.ok()) << outcome.reason;
@@ -92,7 +91,7 @@ TEST(Answer, WhatIsNestedTooDeepIsNoAnswer) {
 }
 
 TEST(Answer, APatternFindsTheLastNumber) {
-  const AnswerFormat format = {.field = "value", .pattern = "Max frequency .*: ([0-9.]+) MHz"};
+  const AnswerFormat format = {.fields = {"value"}, .pattern = "Max frequency .*: ([0-9.]+) MHz"};
   const Outcome outcome = ParseAnswer(
       "Max frequency for 'clk': 10.5 MHz\nagain\nMax frequency for 'clk': 42.25 MHz (ok)\n",
       format);

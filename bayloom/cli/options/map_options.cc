@@ -254,16 +254,15 @@ accelerator::MapOptions MapArguments::Options(int64_t layers) const {
   options.search.orders = orders;
   options.search.transfer = transfer_method;
   options.search.top_k = top_k.value_or(0);
-  std::vector<mapspace::MapObjective>& further = options.search.further_objectives;
+  std::vector<mapspace::MapObjective>& parsed = options.search.objectives;
+  parsed.clear();
   for (const std::string& name : objectives) {
     const mapspace::MapObjective objective = mapspace::ParseMapObjective(name);
-    if (std::ranges::find(further, objective) != further.end()) {
+    if (std::ranges::find(parsed, objective) != parsed.end()) {
       throw InputError(fmt::format("--objective: '{}' is given twice", name));
     }
-    further.push_back(objective);
+    parsed.push_back(objective);
   }
-  options.search.objective = further.front();
-  further.erase(further.begin());
   std::optional<int64_t> all;
   if (evaluations) all = *evaluations * layers;
   options.search.run.budget = MakeBudget(all, time);

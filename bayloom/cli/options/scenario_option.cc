@@ -48,7 +48,7 @@ search::Scenario ScenarioOption::Load() const {
   if (trials) scenario.max_trials = trials;
   if (!time.empty()) scenario.max_seconds = base::ParseDuration(time, "--time");
   if (!until_value.empty()) {
-    const size_t objectives = scenario.further_objectives.size() + 1;
+    const size_t objectives = scenario.objectives.size();
     if (until_value.size() != objectives) {
       throw InputError(fmt::format("--until-value: {} given, for {} objective{}",
                                    until_value.size(), objectives, objectives == 1 ? "" : "s"));

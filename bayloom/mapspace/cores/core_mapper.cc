@@ -56,13 +56,13 @@ std::optional<RatedSplit> Rate(std::unique_ptr<CoreModel> model, const Problem& 
 }
 
 void Search(const CoreMapperOptions& options, RatedSplit& split) {
-  const auto evaluator = MakeCoreEvaluator(*split.model, options.search.objective);
+  const auto evaluator = MakeCoreEvaluator(*split.model, options.search.objectives[0]);
   MapperTask task(options.mapper, *split.mapspace, split.model->part(), *evaluator, options.search);
   if (split.mapping) task.Suggest(*split.mapping);
   run::ScheduledRun<Mapping> run({.budget = options.search.run.budget, .scheduler = "round-robin"});
   run.AddTask(task, {.name = split.model->part().problem().name});
   run.Run();
-  if (task.result().best) Offer(*task.result().best, options.search.objective, split);
+  if (task.result().best) Offer(*task.result().best, options.search.objectives[0], split);
 }
 
 }  // namespace
@@ -70,7 +70,7 @@ void Search(const CoreMapperOptions& options, RatedSplit& split) {
 CoreMapping MapOntoCores(const Problem& problem, const Architecture& architecture,
                          std::span<const Directive> constraints, const NetworkOnChip& network,
                          const Mapping& single, const CoreMapperOptions& options) {
-  const MapObjective objective = options.search.objective;
+  const MapObjective objective = options.search.objectives[0];
   const auto model_of = [&](CoreSplit split) {
     return std::make_unique<CoreModel>(problem, architecture, network, std::move(split),
                                        options.counting);

@@ -149,7 +149,7 @@ const MappedTile* TileMapper::Map(const Problem& problem, HomeLevel home) {
 
 bool TileMapper::Search(const Key& key, const Mapspace& mapspace, const HomeModel& model,
                         MappedTile& tile) const {
-  const auto evaluator = MakeHomeEvaluator(model, options_.search.objective);
+  const auto evaluator = MakeHomeEvaluator(model, options_.search.objectives[0]);
   MapperOptions search = options_.search;
   search.run.seed = base::Hasher().Add(search.run.seed).Add(key).Digest();
   MapperTask task(options_.mapper, mapspace, model.inside(), *evaluator, search);

@@ -56,20 +56,19 @@ BayesianSearch::BayesianSearch(std::shared_ptr<const space::Space> space,
     : options_(options.bayesian),
       canonical_(options.canonical),
       random_(options.seed),
-      further_objectives_(options.further_objectives),
+      objectives_(options.objectives),
       thresholds_(options.thresholds),
-      history_(space),
-      further_histories_(further_objectives_.size(), History(space)),
+      histories_(objectives_.size(), History(space)),
       sampler_(options_.sampling),
       features_(space, options_.features),
       feasibility_(features_),
       has_prior_(AnyPrior(*space)) {
   for (const SurrogateFactory& make : make_surrogates) {
     SurrogateSet& surrogate_set = surrogate_sets_.emplace_back();
-    for (size_t k = 0; k <= further_objectives_.size(); ++k) {
+    for (size_t k = 0; k < objectives_.size(); ++k) {
       surrogate_set.push_back(
           {ObjectiveModel(make(features_, options_), features_, options_.objective,
-                          !further_objectives_.empty(), options_.max_observations)});
+                          objectives_.size() > 1, options_.max_observations)});
     }
   }
   for (const std::string& name : options.transfer.left_out) {
@@ -86,7 +85,7 @@ BayesianSearch::BayesianSearch(std::shared_ptr<const space::Space> space,
 std::vector<space::Configuration> BayesianSearch::Ask(int n) {
   std::vector<space::Configuration> asked;
   while (static_cast<int>(asked.size()) < n) {
-    std::optional<space::Configuration> next = AskBy(history_.known() % surrogate_sets_.size());
+    std::optional<space::Configuration> next = AskBy(history().known() % surrogate_sets_.size());
     if (!next) break;
     asked.push_back(std::move(*next));
   }
@@ -105,12 +104,12 @@ std::optional<space::Configuration> BayesianSearch::Asked(
 }
 
 void BayesianSearch::Expect(const space::Configuration& configuration) {
-  history_.MarkAsked(configuration);
+  histories_[0].MarkAsked(configuration);
   if (pool_) pool_->Take(configuration);
 }
 
 void BayesianSearch::Withdraw(const space::Configuration& configuration) {
-  history_.Withdraw(configuration);
+  histories_[0].Withdraw(configuration);
   if (pool_) pool_->Release(configuration);
   for (SurrogateSet& surrogate_set : surrogate_sets_) {
     for (SurrogateSlot& slot : surrogate_set) slot.imagined.reset();
@@ -122,12 +121,12 @@ std::optional<space::Configuration> BayesianSearch::BestOf(
   if (candidates.empty()) return std::nullopt;
   try {
     SurrogateSet& surrogate_set = surrogate_sets_.front();
-    const std::vector<const model::Surrogate*> surrogates = Learn(surrogate_set);
-    PrepareUtility(surrogate_set, surrogates);
+    Learn(surrogate_set);
+    PrepareUtility(surrogate_set);
     utility_.best = surrogate_set[0].objective.Transformed(best);
     feasibility_floor_ = 0;
     std::vector<double> utilities(candidates.size());
-    UtilitiesAt(surrogate_set, surrogates, candidates, utilities);
+    UtilitiesAt(surrogate_set, candidates, utilities);
     return candidates[static_cast<size_t>(std::ranges::max_element(utilities) - utilities.begin())];
   } catch (const model::FitFailure& failure) {
     NoteFailure(failure);
@@ -143,15 +142,15 @@ bool BayesianSearch::MayBeFeasible(const space::Configuration& configuration) co
 
 void BayesianSearch::Tell(const space::Configuration& configuration,
                           const trial::Outcome& outcome) {
-  if (history_.OutcomeOf(configuration) != nullptr) {
+  if (history().OutcomeOf(configuration) != nullptr) {
     Forget();
   }
   const pareto::Point values =
-      outcome.ok() ? ObjectiveValues(outcome, further_objectives_) : pareto::Point();
-  history_.Record(configuration, outcome);
-  for (size_t k = 0; k < further_histories_.size(); ++k) {
-    further_histories_[k].Record(configuration,
-                                 outcome.ok() ? trial::Outcome::Feasible(values[k + 1]) : outcome);
+      outcome.ok() ? ObjectiveValues(outcome, objectives_) : pareto::Point();
+  histories_[0].Record(configuration, outcome);
+  for (size_t k = 1; k < histories_.size(); ++k) {
+    histories_[k].Record(configuration,
+                         outcome.ok() ? trial::Outcome::Feasible(values[k]) : outcome);
   }
   if (pool_) pool_->Take(configuration);
   for (SurrogateSet& surrogate_set : surrogate_sets_) {
@@ -167,37 +166,37 @@ void BayesianSearch::Forget() {
 }
 
 bool BayesianSearch::IsSampling() const {
-  if (history_.best() == nullptr || initial_design_.Next(history_) != nullptr) return true;
+  if (history().best() == nullptr || initial_design_.Next(history()) != nullptr) return true;
   // As many as without earlier tasks, beside what these cost.
   const int samples =
-      initial_design_.Disappoints(history_)
-          ? DefaultInitialSamples(history_.space()) + initial_design_.Tried(history_)
+      initial_design_.Disappoints(history())
+          ? DefaultInitialSamples(history().space()) + initial_design_.Tried(history())
           : initial_samples_;
-  return history_.known() < static_cast<size_t>(samples);
+  return history().known() < static_cast<size_t>(samples);
 }
 
 /// What earlier tasks let expect, or the default where there is one: it was chosen with care, and
 /// among many parameters every other configuration is drawn near it. The first of several
 /// beginnings is compared with something else before the others are tried.
 std::optional<space::Configuration> BayesianSearch::Sample() {
-  const space::Configuration* beginning = initial_design_.Next(history_);
-  if (beginning != nullptr && !initial_design_.LacksComparison(history_)) return *beginning;
-  std::optional<space::Configuration> usual = history_.space().Default();
-  if (usual && !history_.Knows(*usual)) return usual;
-  if (usual && history_.space().size() >= kManyParameters && history_.known() % 2 == 1) {
+  const space::Configuration* beginning = initial_design_.Next(history());
+  if (beginning != nullptr && !initial_design_.LacksComparison(history())) return *beginning;
+  std::optional<space::Configuration> usual = history().space().Default();
+  if (usual && !history().Knows(*usual)) return usual;
+  if (usual && history().space().size() >= kManyParameters && history().known() % 2 == 1) {
     std::optional<space::Configuration> near =
-        DrawNear(history_.space(), *usual, kBeginningShare, random_);
-    if (near && !history_.Knows(*near)) return near;
+        DrawNear(history().space(), *usual, kBeginningShare, random_);
+    if (near && !history().Knows(*near)) return near;
   }
   return DrawFresh();
 }
 
 std::optional<space::Configuration> BayesianSearch::DrawFresh() {
-  std::optional<space::Configuration> drawn = sampler_.Draw(history_, random_);
+  std::optional<space::Configuration> drawn = sampler_.Draw(history(), random_);
   for (int i = 0; canonical_ && drawn && i < kMaxForms; ++i) {
     space::Configuration form = canonical_(*drawn);
-    if (!history_.Knows(form)) return form;
-    drawn = sampler_.Draw(history_, random_);
+    if (!history().Knows(form)) return form;
+    drawn = sampler_.Draw(history(), random_);
   }
   return drawn;
 }
@@ -224,51 +223,45 @@ void BayesianSearch::NoteFailure(const model::FitFailure& failure) {
   }
 }
 
-std::vector<const model::Surrogate*> BayesianSearch::Learn(SurrogateSet& surrogate_set) {
+void BayesianSearch::Learn(SurrogateSet& surrogate_set) {
   bool learnt_anew = false;
   for (size_t k = 0; k < surrogate_set.size(); ++k) {
-    const bool is_fitted = surrogate_set[k].objective.Update(HistoryOf(k), random_);
+    const bool is_fitted = surrogate_set[k].objective.Update(histories_[k], random_);
     if (k == 0) learnt_anew = is_fitted;
     std::optional<std::string> notice = surrogate_set[k].objective.TakeNotice();
     if (notice && k == 0) notices_.push_back(*std::move(notice));
   }
-  if (options_.learn_feasibility) feasibility_.Update(history_, random_);
+  if (options_.learn_feasibility) feasibility_.Update(history(), random_);
   RefreshPool(learnt_anew && &surrogate_set == &surrogate_sets_.front());
-
-  std::vector<const model::Surrogate*> surrogates;
-  for (SurrogateSlot& slot : surrogate_set) {
-    surrogates.push_back(&slot.WithPending(history_, features_, options_.pending));
-  }
-  return surrogates;
+  for (SurrogateSlot& slot : surrogate_set) slot.Imagine(history(), features_, options_.pending);
 }
 
 std::optional<space::Configuration> BayesianSearch::Suggest(SurrogateSet& surrogate_set) {
-  const std::vector<const model::Surrogate*> surrogates = Learn(surrogate_set);
-  PrepareUtility(surrogate_set, surrogates);
+  Learn(surrogate_set);
+  PrepareUtility(surrogate_set);
   feasibility_floor_ = feasibility_.is_needed() ? acquisition::DrawFeasibilityThreshold(
                                                       options_.feasibility_threshold, random_)
                                                 : 0;
   const bool climbs = !pool_is_complete_ && options_.local_searches > 0;
-  if (climbs && history_.space().size() >= kManyParameters) {
-    acquisition::Suggestion near = BestNearBestKnown(surrogate_set, surrogates);
+  if (climbs && history().space().size() >= kManyParameters) {
+    acquisition::Suggestion near = BestNearBestKnown(surrogate_set);
     if (near.exists()) return std::move(near.configuration);
   }
   std::vector<space::Configuration> starts;
-  acquisition::Suggestion best = BestOfPool(surrogate_set, surrogates, starts);
+  acquisition::Suggestion best = BestOfPool(surrogate_set, starts);
   if (climbs) {
     AddBestKnown(starts);
-    acquisition::Suggestion climbed = BestOfClimbs(surrogate_set, surrogates, std::move(starts));
+    acquisition::Suggestion climbed = BestOfClimbs(surrogate_set, std::move(starts));
     if (climbed.utility > best.utility) best = std::move(climbed);
   }
   if (!best.exists()) return std::nullopt;
   return std::move(best.configuration);
 }
 
-void BayesianSearch::PrepareUtility(const SurrogateSet& surrogate_set,
-                                    std::span<const model::Surrogate* const> surrogates) {
+void BayesianSearch::PrepareUtility(const SurrogateSet& surrogate_set) {
   noise_.clear();
-  for (const model::Surrogate* surrogate : surrogates) {
-    noise_.push_back(options_.noise_free ? 0 : surrogate->NoiseVariance());
+  for (const SurrogateSlot& slot : surrogate_set) {
+    noise_.push_back(options_.noise_free ? 0 : slot.WithPending().NoiseVariance());
   }
   if (surrogate_set.size() > 1) {
     PrepareHypervolume(surrogate_set);
@@ -276,7 +269,7 @@ void BayesianSearch::PrepareUtility(const SurrogateSet& surrogate_set,
   }
   utility_ = {.kind = options_.acquisition,
               .best = surrogate_set[0].objective.Best(),
-              .beta = acquisition::ConfidenceBeta(static_cast<int>(history_.known())),
+              .beta = acquisition::ConfidenceBeta(static_cast<int>(history().known())),
               .noise = noise_[0]};
   if (options_.trade_off) {
     utility_.best -= *options_.trade_off;
@@ -286,12 +279,12 @@ void BayesianSearch::PrepareUtility(const SurrogateSet& surrogate_set,
 
 void BayesianSearch::PrepareHypervolume(const SurrogateSet& surrogate_set) {
   std::vector<pareto::Point> points;
-  for (size_t i = 0; i < history_.trials().size(); ++i) {
-    if (!history_.trials()[i].outcome.ok()) continue;
+  for (size_t i = 0; i < history().trials().size(); ++i) {
+    if (!history().trials()[i].outcome.ok()) continue;
     pareto::Point& point = points.emplace_back();
     for (size_t k = 0; k < surrogate_set.size(); ++k) {
       point.push_back(
-          surrogate_set[k].objective.Transformed(HistoryOf(k).trials()[i].outcome.value));
+          surrogate_set[k].objective.Transformed(histories_[k].trials()[i].outcome.value));
     }
   }
   pareto::Point reference = pareto::DefaultReference(points);
@@ -301,7 +294,7 @@ void BayesianSearch::PrepareHypervolume(const SurrogateSet& surrogate_set) {
     if (!std::isfinite(threshold)) continue;  // one that the objective's scale does not have
     reference[k] = std::min(pareto::DefaultReference(points, kMarginOfThresholds)[k], threshold);
   }
-  const size_t pending = history_.pending().size();
+  const size_t pending = history().pending().size();
   for (size_t i = 0; i < pending; ++i) {
     pareto::Point& point = points.emplace_back();
     for (const SurrogateSlot& slot : surrogate_set) point.push_back(slot.imagined_values[i]);
@@ -336,7 +329,7 @@ void BayesianSearch::UtilitiesOf(std::span<const Prediction> predictions,
 
 void BayesianSearch::RefreshPool(bool learnt_anew) {
   if (pool_ && (pool_is_complete_ || !learnt_anew)) return;
-  const space::Space& space = history_.space();
+  const space::Space& space = history().space();
   std::vector<space::Configuration> configurations;
   if (space.CountFeasible() <= options_.score_all_up_to) {
     pool_is_complete_ = true;
@@ -360,15 +353,14 @@ void BayesianSearch::RefreshPool(bool learnt_anew) {
       slot.watched_pool = slot.objective.surrogate().TrackPredictions(pool_->rows());
     }
   }
-  for (const Observation& trial : history_.trials()) pool_->Take(trial.configuration);
-  for (const space::Configuration& pending : history_.pending()) pool_->Take(pending);
+  for (const Observation& trial : history().trials()) pool_->Take(trial.configuration);
+  for (const space::Configuration& pending : history().pending()) pool_->Take(pending);
 }
 
-const model::Surrogate& BayesianSearch::SurrogateSlot::WithPending(const History& history,
-                                                                   const Features& features,
-                                                                   PendingPolicy policy) {
+void BayesianSearch::SurrogateSlot::Imagine(const History& history, const Features& features,
+                                            PendingPolicy policy) {
   const std::vector<space::Configuration>& pending = history.pending();
-  if (pending.empty()) return objective.surrogate();
+  if (pending.empty()) return;
   if (!imagined) {
     imagined = objective.surrogate().Clone();
     imagined_values.clear();
@@ -383,7 +375,6 @@ const model::Surrogate& BayesianSearch::SurrogateSlot::WithPending(const History
   imagined_values.insert(imagined_values.end(), values.begin(), values.end());
   for (double& value : values) value = imagined->Untransform(value);
   imagined->Add(rows, values);
-  return *imagined;
 }
 
 void BayesianSearch::WeightUtilities(std::span<const space::Configuration> configurations,
@@ -397,21 +388,20 @@ void BayesianSearch::WeightUtilities(std::span<const space::Configuration> confi
     }
   }
   if (has_prior_ && options_.prior_weight > 0) {
-    const double weight = options_.prior_weight / static_cast<double>(history_.known());
+    const double weight = options_.prior_weight / static_cast<double>(history().known());
     for (size_t i = 0; i < utilities.size(); ++i) {
-      utilities[i] += weight * LogPrior(history_.space(), configurations[i]);
+      utilities[i] += weight * LogPrior(history().space(), configurations[i]);
     }
   }
   // The last bits differ with the alignment of memory, and must not decide between equals.
   for (double& utility : utilities) utility = static_cast<float>(utility);
 }
 
-acquisition::Suggestion BayesianSearch::BestOfPool(
-    const SurrogateSet& surrogate_set, std::span<const model::Surrogate* const> surrogates,
-    std::vector<space::Configuration>& starts) {
+acquisition::Suggestion BayesianSearch::BestOfPool(const SurrogateSet& surrogate_set,
+                                                   std::vector<space::Configuration>& starts) {
   std::vector<Prediction> predictions(surrogate_set.size());
   for (size_t k = 0; k < surrogate_set.size(); ++k) {
-    surrogate_set[k].watched_pool->Predict(*surrogates[k], predictions[k].mean,
+    surrogate_set[k].watched_pool->Predict(surrogate_set[k].WithPending(), predictions[k].mean,
                                            predictions[k].variance);
   }
   std::vector<double> utilities(static_cast<size_t>(pool_->size()));
@@ -434,76 +424,74 @@ acquisition::Suggestion BayesianSearch::BestOfPool(
 }
 
 void BayesianSearch::UtilitiesAt(SurrogateSet& surrogate_set,
-                                 std::span<const model::Surrogate* const> surrogates,
                                  std::span<const space::Configuration> configurations,
                                  std::span<double> utilities) {
   const model::RowMatrix rows = features_(configurations);
-  std::vector<Prediction> predictions(surrogates.size());
-  for (size_t k = 0; k < surrogates.size(); ++k) {
+  std::vector<Prediction> predictions(surrogate_set.size());
+  for (size_t k = 0; k < surrogate_set.size(); ++k) {
     auto& [mean, variance] = predictions[k];
-    const auto* const process = dynamic_cast<const model::GaussianProcess*>(surrogates[k]);
+    const model::Surrogate& surrogate = surrogate_set[k].WithPending();
+    const auto* const process = dynamic_cast<const model::GaussianProcess*>(&surrogate);
     if (process != nullptr && process->observations() >= kMinRemembered) {
       surrogate_set[k].memo.Predict(*process, configurations, rows, mean, variance);
     } else {
-      surrogates[k]->Predict(rows, mean, variance);
+      surrogate.Predict(rows, mean, variance);
     }
   }
   UtilitiesOf(predictions, utilities);
   WeightUtilities(configurations, rows, utilities);
 }
 
-acquisition::Suggestion BayesianSearch::BestNearBestKnown(
-    SurrogateSet& surrogate_set, std::span<const model::Surrogate* const> surrogates) {
+acquisition::Suggestion BayesianSearch::BestNearBestKnown(SurrogateSet& surrogate_set) {
   std::vector<space::Configuration> centres, candidates;
   AddBestKnown(centres);
-  if (further_objectives_.empty()) centres.resize(1);
+  if (objectives_.size() == 1) centres.resize(1);
   for (size_t i = 0; i < kNearCandidates; ++i) {
     const space::Configuration& centre = centres[i % centres.size()];
     std::optional<space::Configuration> near =
-        DrawNear(history_.space(), centre, NearShare(history_.space()), random_);
+        DrawNear(history().space(), centre, NearShare(history().space()), random_);
     if (near && canonical_) near = canonical_(*near);
-    if (near && !history_.Knows(*near)) candidates.push_back(*std::move(near));
+    if (near && !history().Knows(*near)) candidates.push_back(*std::move(near));
   }
   if (candidates.empty()) return {};
   std::vector<double> utilities(candidates.size());
-  UtilitiesAt(surrogate_set, surrogates, candidates, utilities);
+  UtilitiesAt(surrogate_set, candidates, utilities);
   const auto best = std::ranges::max_element(utilities);
   return {std::move(candidates[static_cast<size_t>(best - utilities.begin())]), *best};
 }
 
-acquisition::Suggestion BayesianSearch::BestOfClimbs(
-    SurrogateSet& surrogate_set, std::span<const model::Surrogate* const> surrogates,
-    std::vector<space::Configuration> starts) {
+acquisition::Suggestion BayesianSearch::BestOfClimbs(SurrogateSet& surrogate_set,
+                                                     std::vector<space::Configuration> starts) {
   const auto utility = [&](std::span<const space::Configuration> configurations,
                            std::span<double> utilities) {
-    UtilitiesAt(surrogate_set, surrogates, configurations, utilities);
+    UtilitiesAt(surrogate_set, configurations, utilities);
   };
   return acquisition::ClimbToBest(
-      history_.space(), utility, starts,
-      [&](const space::Configuration& c) { return history_.Knows(c); }, kClimbSteps, random_,
+      history().space(), utility, starts,
+      [&](const space::Configuration& c) { return history().Knows(c); }, kClimbSteps, random_,
       canonical_);
 }
 
 void BayesianSearch::AddBestKnown(std::vector<space::Configuration>& starts) {
-  std::vector<int> best = history_.Best(kBestKnown);
-  if (!further_objectives_.empty()) {
+  std::vector<int> best = history().Best(kBestKnown);
+  if (objectives_.size() > 1) {
     best = Front();
     random_.Shuffle(best);
     best.resize(std::min(best.size(), kBestKnown));
   }
   for (int place : best) {
-    starts.push_back(history_.trials()[static_cast<size_t>(place)].configuration);
+    starts.push_back(history().trials()[static_cast<size_t>(place)].configuration);
   }
 }
 
 std::vector<int> BayesianSearch::Front() const {
   std::vector<int> places;
   std::vector<pareto::Point> points;
-  for (int i = 0; i < std::ssize(history_.trials()); ++i) {
-    const trial::Outcome& outcome = history_.trials()[static_cast<size_t>(i)].outcome;
+  for (int i = 0; i < std::ssize(history().trials()); ++i) {
+    const trial::Outcome& outcome = history().trials()[static_cast<size_t>(i)].outcome;
     if (!outcome.ok()) continue;
     places.push_back(i);
-    points.push_back(ObjectiveValues(outcome, further_objectives_));
+    points.push_back(ObjectiveValues(outcome, objectives_));
   }
   std::vector<int> front;
   for (int member : pareto::FrontOf(points)) front.push_back(places[static_cast<size_t>(member)]);

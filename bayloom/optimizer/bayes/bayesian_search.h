@@ -33,8 +33,8 @@ int DefaultInitialSamples(const space::Space& space);
 
 /// Bayesian optimization (Hellsten et al. 2023, sec. 3 and 4): a few random configurations, then
 /// always the one of most utility under a surrogate of the objective and, once a trial has failed,
-/// a model of feasibility. Several surrogates take turns: what one is wrong about, and would stay
-/// wrong about, and predicts no gain in, another one looks at.
+/// a model of feasibility. Several surrogates take turns: one may predict no gain where
+/// there is one, and would never evaluate there; another corrects it.
 ///
 /// Every configuration of a small space is scored; in a large one a random sample is, from whose
 /// best, and from the best known, local searches climb.
@@ -60,7 +60,8 @@ class BayesianSearch final : public Optimizer {
 
   // For a portfolio, of which the surrogates are some of the arms:
 
-  const History& history() const { return history_; }
+  /// The trials with the values of the first objective.
+  const History& history() const { return histories_.front(); }
   /// Whether the random beginning goes on.
   bool IsSampling() const;
   /// As Ask(1), by the surrogate of that place.
@@ -75,7 +76,7 @@ class BayesianSearch final : public Optimizer {
   void Forget();
   /// What models the first objective, as it was at the last suggestion.
   const ObjectiveModel& objective() const { return surrogate_sets_.front().front().objective; }
-  /// Of the candidates that one which the first surrogate expects to improve most upon `best`, a
+  /// Of the candidates that one which the first surrogate expects to improve most on `best`, a
   /// value of the objective; not for several objectives. None when the surrogate failed or there
   /// are none.
   std::optional<space::Configuration> BestOf(std::span<const space::Configuration> candidates,
@@ -93,9 +94,12 @@ class BayesianSearch final : public Optimizer {
     std::vector<double> imagined_values = {};  ///< of these, as the surrogate predicts
     PredictionMemo memo = PredictionMemo();    ///< of what is met outside of the pool
 
-    /// The surrogate with outcomes imagined for all pending configurations.
-    const model::Surrogate& WithPending(const History& history, const Features& features,
-                                        PendingPolicy policy);
+    /// Imagines outcomes of all pending configurations that have none yet.
+    void Imagine(const History& history, const Features& features, PendingPolicy policy);
+    /// The surrogate with these outcomes.
+    const model::Surrogate& WithPending() const {
+      return imagined ? *imagined : objective.surrogate();
+    }
   };
   /// A surrogate of each objective.
   using SurrogateSet = std::vector<SurrogateSlot>;
@@ -115,16 +119,10 @@ class BayesianSearch final : public Optimizer {
   /// None when the surrogate has nothing to say. Throws FitFailure.
   std::optional<space::Configuration> Suggest(SurrogateSet& surrogate_set);
   /// Learns what is new. Throws FitFailure.
-  std::vector<const model::Surrogate*> Learn(SurrogateSet& surrogate_set);
+  void Learn(SurrogateSet& surrogate_set);
   void NoteFailure(const model::FitFailure& failure);
-  /// The trials with the values of an objective.
-  const History& HistoryOf(size_t objective) const {
-    return objective == 0 ? history_ : further_histories_[objective - 1];
-  }
-  /// Chooses what suggestions are worth by now. `surrogates`: of each objective, those with what is
-  /// imagined.
-  void PrepareUtility(const SurrogateSet& surrogate_set,
-                      std::span<const model::Surrogate* const> surrogates);
+  /// Chooses what suggestions are worth by now.
+  void PrepareUtility(const SurrogateSet& surrogate_set);
   /// The front on the scale of the predictions, and from where its hypervolume is measured.
   void PrepareHypervolume(const SurrogateSet& surrogate_set);
   /// Of the predictions of each objective. Throws FitFailure.
@@ -134,17 +132,14 @@ class BayesianSearch final : public Optimizer {
   /// Adds priors and feasibility to the utilities.
   void WeightUtilities(std::span<const space::Configuration> configurations,
                        const model::RowMatrix& rows, std::span<double> utilities) const;
-  void UtilitiesAt(SurrogateSet& surrogate_set, std::span<const model::Surrogate* const> surrogates,
+  void UtilitiesAt(SurrogateSet& surrogate_set,
                    std::span<const space::Configuration> configurations,
                    std::span<double> utilities);
   acquisition::Suggestion BestOfPool(const SurrogateSet& surrogate_set,
-                                     std::span<const model::Surrogate* const> surrogates,
                                      std::vector<space::Configuration>& starts);
   /// Of what differs from the best known in a few parameters.
-  acquisition::Suggestion BestNearBestKnown(SurrogateSet& surrogate_set,
-                                            std::span<const model::Surrogate* const> surrogates);
+  acquisition::Suggestion BestNearBestKnown(SurrogateSet& surrogate_set);
   acquisition::Suggestion BestOfClimbs(SurrogateSet& surrogate_set,
-                                       std::span<const model::Surrogate* const> surrogates,
                                        std::vector<space::Configuration> starts);
   void AddBestKnown(std::vector<space::Configuration>& starts);
   /// The places of the feasible trials that no other one dominates.
@@ -155,10 +150,10 @@ class BayesianSearch final : public Optimizer {
   space::CanonicalForm canonical_;
   base::RandomStream random_;
   InitialDesign initial_design_;
-  std::vector<std::string> further_objectives_;
+  std::vector<std::string> objectives_;
   std::vector<std::optional<double>> thresholds_;
-  History history_;
-  std::vector<History> further_histories_;  ///< of each further objective
+  /// Of each objective its values; what is asked, and waited for, the first one knows.
+  std::vector<History> histories_;
   FreshSampler sampler_;
   Features features_;
   std::vector<SurrogateSet> surrogate_sets_;

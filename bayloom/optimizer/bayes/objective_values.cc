@@ -10,9 +10,10 @@
 
 namespace bayloom::optimizer {
 
-pareto::Point ObjectiveValues(const trial::Outcome& outcome, std::span<const std::string> further) {
+pareto::Point ObjectiveValues(const trial::Outcome& outcome,
+                              std::span<const std::string> objectives) {
   pareto::Point values = {outcome.value};
-  for (const std::string& name : further) {
+  for (const std::string& name : objectives.subspan(1)) {
     const double value = outcome.Get(name, std::numeric_limits<double>::quiet_NaN());
     if (!std::isfinite(value)) {
       throw InputError("told a feasible outcome without a finite value of the objective '" + name +

@@ -11,8 +11,9 @@
 
 namespace bayloom::optimizer {
 
-/// The values of all objectives of a feasible outcome: its value, then the named ones. Throws
+/// The values of all objectives (see OptimizerOptions) of a feasible outcome. Throws
 /// InputError where one is missing or not a finite number.
-pareto::Point ObjectiveValues(const trial::Outcome& outcome, std::span<const std::string> further);
+pareto::Point ObjectiveValues(const trial::Outcome& outcome,
+                              std::span<const std::string> objectives);
 
 }  // namespace bayloom::optimizer

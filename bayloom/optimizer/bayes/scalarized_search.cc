@@ -21,8 +21,8 @@ constexpr size_t kTrialsPerDraw = 20;
 }  // namespace
 
 ScalarizedSearch::ScalarizedSearch(std::unique_ptr<Optimizer> inner,
-                                   std::vector<std::string> further, uint64_t seed)
-    : inner_(std::move(inner)), further_(std::move(further)), random_(seed) {}
+                                   std::vector<std::string> objectives, uint64_t seed)
+    : inner_(std::move(inner)), objectives_(std::move(objectives)), random_(seed) {}
 
 std::vector<space::Configuration> ScalarizedSearch::Ask(int n) {
   if (told_since_ > points_.size() / kTrialsPerDraw) DrawWeights();
@@ -35,7 +35,7 @@ void ScalarizedSearch::Tell(const space::Configuration& configuration,
     inner_->Tell(configuration, outcome);
     return;
   }
-  pareto::Point point = ObjectiveValues(outcome, further_);
+  pareto::Point point = ObjectiveValues(outcome, objectives_);
   if (weights_.empty()) {
     bounds_ = {point, point};
     weights_.assign(point.size(), 1);

@@ -26,8 +26,8 @@ namespace bayloom::optimizer {
 /// the trials has come in since, so that the time for that stays in proportion to the trials.
 class ScalarizedSearch final : public Optimizer {
  public:
-  /// `further`: the names of the objectives beside the outcomes' value.
-  ScalarizedSearch(std::unique_ptr<Optimizer> inner, std::vector<std::string> further,
+  /// `objectives`: see OptimizerOptions.
+  ScalarizedSearch(std::unique_ptr<Optimizer> inner, std::vector<std::string> objectives,
                    uint64_t seed);
 
   std::vector<space::Configuration> Ask(int n) override;
@@ -40,7 +40,7 @@ class ScalarizedSearch final : public Optimizer {
   double Scalar(const pareto::Point& point) const;
 
   std::unique_ptr<Optimizer> inner_;
-  std::vector<std::string> further_;
+  std::vector<std::string> objectives_;
   base::RandomStream random_;
   std::vector<double> weights_;
   pareto::Bounds bounds_;  ///< of the front

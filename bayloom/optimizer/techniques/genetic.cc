@@ -25,8 +25,7 @@ constexpr double kMutationProbability = 0.4;
 
 class Genetic final : public Technique {
  public:
-  explicit Genetic(std::vector<std::string> further_objectives)
-      : further_(std::move(further_objectives)) {}
+  explicit Genetic(std::vector<std::string> objectives) : objectives_(std::move(objectives)) {}
 
   std::string_view name() const override { return "genetic"; }
 
@@ -52,7 +51,7 @@ class Genetic final : public Technique {
                   [&](const Observation& t) { return t.configuration == trial.configuration; });
     population_.insert(std::upper_bound(population_.begin(), population_.end(), trial, better),
                        trial);
-    if (!further_.empty()) SortByFronts();
+    if (objectives_.size() > 1) SortByFronts();
     if (population_.size() > kPopulation) population_.pop_back();
   }
 
@@ -61,7 +60,7 @@ class Genetic final : public Technique {
   void SortByFronts() {
     std::vector<pareto::Point> points;
     for (const Observation& each : population_) {
-      points.push_back(ObjectiveValues(each.outcome, further_));
+      points.push_back(ObjectiveValues(each.outcome, objectives_));
     }
     const std::vector<int> ranks = pareto::RanksOf(points);
     std::vector<double> crowding(points.size());
@@ -115,19 +114,15 @@ class Genetic final : public Technique {
     child = std::move(neighbours[random.UniformInt(std::ssize(neighbours))]);
   }
 
-  std::vector<std::string> further_;     ///< objectives
+  std::vector<std::string> objectives_;
   std::vector<Observation> population_;  ///< feasible, best first
   FreshSampler sampler_;
 };
 
 }  // namespace
 
-std::unique_ptr<Technique> MakeGenetic() {
-  return std::make_unique<Genetic>(std::vector<std::string>());
-}
-
-std::unique_ptr<Technique> MakeParetoGenetic(std::vector<std::string> further_objectives) {
-  return std::make_unique<Genetic>(std::move(further_objectives));
+std::unique_ptr<Technique> MakeGenetic(std::vector<std::string> objectives) {
+  return std::make_unique<Genetic>(std::move(objectives));
 }
 
 }  // namespace bayloom::optimizer

@@ -36,10 +36,9 @@ std::unique_ptr<Technique> MakeRandomTechnique();
 /// probability exp(-rise / temperature).
 std::unique_ptr<Technique> MakeAnnealing();
 /// Steady-state genetic algorithm: tournaments, uniform crossover, mutation by feasible neighbours.
-std::unique_ptr<Technique> MakeGenetic();
-/// The same for several objectives, the outcomes' value and those named: the population is ranked
-/// by its fronts, and within a front by crowding (NSGA-II, Deb et al. 2002).
-std::unique_ptr<Technique> MakeParetoGenetic(std::vector<std::string> further_objectives);
+/// For several objectives (see OptimizerOptions) the population is ranked by its fronts, and within
+/// a front by crowding (NSGA-II, Deb et al. 2002).
+std::unique_ptr<Technique> MakeGenetic(std::vector<std::string> objectives = {"value"});
 /// Tries the neighbours of the best known in random order and moves to the first better one; starts
 /// again from a random place when none is left.
 std::unique_ptr<Technique> MakeHillClimb();

@@ -9,10 +9,13 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <optional>
+#include <span>
+#include <utility>
 
 #include "bayloom/base/one_line.h"
+#include "bayloom/base/operator_parser.h"
 #include "bayloom/base/text_limits.h"
+#include "bayloom/base/token.h"
 
 namespace bayloom::yaml {
 namespace {
@@ -123,54 +126,96 @@ TemplateValue ReadTemplateValue(const std::string& text) {
   return text;
 }
 
-/// Recursive descent over the precedence levels of Jinja's expressions.
-class ExpressionParser {
+/// Jinja's precedences.
+class ExpressionParser : public base::OperatorParser<ExpressionParser, Expression> {
  public:
-  explicit ExpressionParser(std::string_view text) : rest_(text) {}
+  static constexpr int kMaxNested = 100;
+
+  explicit ExpressionParser(std::string_view text) : OperatorParser(Split(text)), text_(text) {}
 
   Expression ParseAll() {
-    Expression all = ParseConditional();
-    SkipBlanks();
-    if (!rest_.empty()) Unexpected();
+    Expression all = Parse();
+    if (!AtEnd()) Unexpected();
     return all;
   }
 
  private:
+  friend OperatorParser;
   using Kind = Expression::Kind;
-  using Level = Expression (ExpressionParser::*)();
+  using Token = base::Token;
 
-  static constexpr int kMaxDepth = 100;
-  static constexpr std::string_view kLetters =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_";
+  enum Power {
+    kChoice,
+    kOr,
+    kAnd,
+    kNot,
+    kComparison,
+    kSum,
+    kJoin,
+    kProduct,
+    kSign,
+    kFilter,
+    kValue
+  };
 
-  [[noreturn]] void Unexpected() const {
-    if (rest_.empty()) throw ExpressionError("ends too early");
+  static std::span<const Prefix> Prefixes() {
+    static constexpr Prefix kPrefixes[] = {
+        {"not", kNot, &ExpressionParser::Not},
+        {"-", kSign, &ExpressionParser::Negative},
+        {"(", kValue, &ExpressionParser::Group},
+    };
+    return kPrefixes;
+  }
+
+  static std::span<const Infix> Infixes() {
+    constexpr auto kBinary = &ExpressionParser::Binary;
+    static constexpr Infix kInfixes[] = {
+        {"if", kChoice, kOr, &ExpressionParser::ChooseIf},
+        {"or", kOr, kAnd, kBinary},
+        {"and", kAnd, kNot, kBinary},
+        {"==", kComparison, kSum, kBinary},
+        {"!=", kComparison, kSum, kBinary},
+        {"<=", kComparison, kSum, kBinary},
+        {">=", kComparison, kSum, kBinary},
+        {"<", kComparison, kSum, kBinary},
+        {">", kComparison, kSum, kBinary},
+        {"+", kSum, kJoin, kBinary},
+        {"-", kSum, kJoin, kBinary},
+        {"~", kJoin, kProduct, kBinary},
+        {"*", kProduct, kSign, kBinary},
+        {"//", kProduct, kSign, kBinary},
+        {"/", kProduct, kSign, kBinary},
+        {"%", kProduct, kSign, kBinary},
+        {"|", kFilter, kValue, &ExpressionParser::Default},
+    };
+    return kInfixes;
+  }
+
+  [[noreturn]] static void FailAt(std::string_view rest) {
+    if (rest.empty()) throw ExpressionError("ends too early");
     throw ExpressionError(
-        fmt::format("'{}' is not expected here, or not supported", base::InOneLine(rest_, 40)));
+        fmt::format("'{}' is not expected here, or not supported", base::InOneLine(rest, 40)));
   }
+  [[noreturn]] void Unexpected() const { FailAt(text_.substr(Peek().offset)); }
+  [[noreturn]] static void FailNested() { throw ExpressionError("is nested too deep"); }
 
-  void SkipBlanks() {
-    rest_.remove_prefix(std::min(rest_.find_first_not_of(" \t\r\n"), rest_.size()));
-  }
-
-  static bool IsLetterOrDigit(char c) {
-    return kLetters.find(c) != std::string_view::npos || (c >= '0' && c <= '9');
-  }
-
-  /// The symbol or word, if it is next.
-  bool Take(std::string_view token) {
-    SkipBlanks();
-    if (!rest_.starts_with(token)) return false;
-    const bool is_word = kLetters.find(token.front()) != std::string_view::npos;
-    if (is_word && rest_.size() > token.size() && IsLetterOrDigit(rest_[token.size()])) {
-      return false;
+  static std::vector<Token> Split(std::string_view text) {
+    static constexpr std::string_view kSymbols[] = {
+        "==", "!=", "<=", ">=", "//", "<", ">", "+", "-", "~", "*", "/", "%", "(", ")", "|", ","};
+    static constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+        {"if", "if"}, {"else", "else"}, {"or", "or"}, {"and", "and"}, {"not", "not"}};
+    try {
+      return base::SplitExpression(text,
+                                   {.symbols = kSymbols, .words = kWords, .has_escapes = true});
+    } catch (const base::TextFault& fault) {
+      const std::string_view rest = text.substr(fault.offset);
+      if (rest[0] == '\'' || rest[0] == '"') throw ExpressionError("a text does not end");
+      FailAt(rest);
     }
-    rest_.remove_prefix(token.size());
-    return true;
   }
 
-  void Expect(std::string_view token) {
-    if (!Take(token)) Unexpected();
+  void Expect(std::string_view symbol) {
+    if (!Accept(symbol)) Unexpected();
   }
 
   static Expression Make(Kind kind, std::string name, std::vector<Expression> operands) {
@@ -180,135 +225,64 @@ class ExpressionParser {
     made.operands_ = std::move(operands);
     return made;
   }
-
-  /// Operands of the next level with these operators between them, from the left.
-  Expression ParseBinary(std::initializer_list<std::string_view> operators, Level next) {
-    Expression left = (this->*next)();
-    for (bool found = true; found;) {
-      found = false;
-      for (std::string_view name : operators) {
-        if (!Take(name)) continue;
-        left = Make(Kind::kBinary, std::string(name), {std::move(left), (this->*next)()});
-        found = true;
-        break;
-      }
-    }
-    return left;
-  }
-
-  Expression ParseConditional() {
-    if (++depth_ > kMaxDepth) throw ExpressionError("is nested too deep");
-    Expression value = ParseOr();
-    if (Take("if")) {
-      Expression condition = ParseOr();
-      Expect("else");
-      value = Make(Kind::kConditional, "if",
-                   {std::move(condition), std::move(value), ParseConditional()});
-    }
-    --depth_;
-    return value;
-  }
-
-  Expression ParseOr() { return ParseBinary({"or"}, &ExpressionParser::ParseAnd); }
-  Expression ParseAnd() { return ParseBinary({"and"}, &ExpressionParser::ParseNot); }
-
-  Expression ParseNot() {
-    bool negates = false;
-    while (Take("not")) negates = !negates;
-    Expression value = ParseComparison();
-    return negates ? Make(Kind::kNot, "not", {std::move(value)}) : value;
-  }
-
-  Expression ParseComparison() {
-    return ParseBinary({"==", "!=", "<=", ">=", "<", ">"}, &ExpressionParser::ParseSum);
-  }
-  Expression ParseSum() { return ParseBinary({"+", "-"}, &ExpressionParser::ParseJoined); }
-  Expression ParseJoined() { return ParseBinary({"~"}, &ExpressionParser::ParseProduct); }
-  Expression ParseProduct() {
-    return ParseBinary({"*", "//", "/", "%"}, &ExpressionParser::ParseUnary);
-  }
-
-  Expression ParseUnary() {
-    bool negates = false;
-    while (Take("-")) negates = !negates;
-    Expression value = ParsePrimary();
-    while (Take("|")) {
-      Expect("default");
-      Expect("(");
-      value = Make(Kind::kDefault, "default", {std::move(value), ParseConditional()});
-      Expect(")");
-    }
-    return negates ? Make(Kind::kNegative, "-", {std::move(value)}) : value;
-  }
-
-  Expression ParsePrimary() {
-    SkipBlanks();
-    if (rest_.empty()) Unexpected();
-    if (Take("(")) {
-      Expression inner = ParseConditional();
-      Expect(")");
-      return inner;
-    }
-    const char first = rest_.front();
-    if (first == '\'' || first == '"') return Constant(TakeText());
-    if (first >= '0' && first <= '9') return Constant(TakeNumber());
-    if (kLetters.find(first) != std::string_view::npos) return ParseName();
-    Unexpected();
-  }
-
   static Expression Constant(TemplateValue value) {
     Expression constant;
     constant.constant_ = std::move(value);
     return constant;
   }
 
-  std::string TakeText() {
-    const char quote = rest_.front();
-    std::string text;
-    size_t i = 1;
-    for (; i < rest_.size() && rest_[i] != quote; ++i) {
-      if (rest_[i] == '\\' && i + 1 < rest_.size()) ++i;
-      text += rest_[i];
-    }
-    if (i == rest_.size()) throw ExpressionError("a text does not end");
-    rest_.remove_prefix(i + 1);
-    return text;
+  Expression Not(const Token&) { return Make(Kind::kNot, "not", {Parse(kNot)}); }
+  Expression Negative(const Token&) { return Make(Kind::kNegative, "-", {Parse(kSign)}); }
+  Expression Group(const Token&) {
+    Expression inner = Parse();
+    Expect(")");
+    return inner;
+  }
+  Expression Binary(const Infix& infix, const Token& symbol, Expression left) {
+    return Make(Kind::kBinary, symbol.text, {std::move(left), Parse(infix.right)});
+  }
+  Expression ChooseIf(const Infix& infix, const Token&, Expression value) {
+    Expression condition = Parse(infix.right);
+    Expect("else");
+    return Make(Kind::kConditional, "if", {std::move(condition), std::move(value), Parse(kChoice)});
+  }
+  Expression Default(const Infix&, const Token&, Expression value) {
+    if (Peek().text != "default") Unexpected();
+    Take();
+    Expect("(");
+    Expression made = Make(Kind::kDefault, "default", {std::move(value), Parse()});
+    Expect(")");
+    return made;
   }
 
-  TemplateValue TakeNumber() {
-    const char* end = rest_.data() + rest_.size();
-    int64_t whole = 0;
-    double real = 0;
-    const auto [whole_end, whole_error] = std::from_chars(rest_.data(), end, whole);
-    const auto [real_end, real_error] = std::from_chars(rest_.data(), end, real);
-    if (real_error != std::errc()) Unexpected();
-    const bool is_whole = whole_error == std::errc() && whole_end == real_end;
-    if (real_end != end && IsLetterOrDigit(*real_end)) Unexpected();
-    rest_.remove_prefix(real_end - rest_.data());
-    return is_whole ? TemplateValue(whole) : TemplateValue(real);
-  }
-
-  Expression ParseName() {
-    size_t length = 0;
-    while (length < rest_.size() && IsLetterOrDigit(rest_[length])) ++length;
-    const std::string name(rest_.substr(0, length));
-    rest_.remove_prefix(length);
-    if (name == "True" || name == "true") return Constant(true);
-    if (name == "False" || name == "false") return Constant(false);
-    if (name == "None" || name == "none") return Constant(nullptr);
-    if (!Take("(")) return Make(Kind::kVariable, name, {});
+  Expression Primary() {
+    if (AtEnd() || Peek().kind == Token::Kind::kSymbol) Unexpected();
+    const Token token = Take();
+    if (token.kind == Token::Kind::kText) return Constant(token.text);
+    if (token.kind == Token::Kind::kNumber) return Constant(Number(token));
+    if (token.text == "True" || token.text == "true") return Constant(true);
+    if (token.text == "False" || token.text == "false") return Constant(false);
+    if (token.text == "None" || token.text == "none") return Constant(nullptr);
+    if (!Accept("(")) return Make(Kind::kVariable, token.text, {});
     std::vector<Expression> arguments;
-    if (!Take(")")) {
+    if (!Accept(")")) {
       do {
-        arguments.push_back(ParseConditional());
-      } while (Take(","));
+        arguments.push_back(Parse());
+      } while (Accept(","));
       Expect(")");
     }
-    return Make(Kind::kCall, name, std::move(arguments));
+    return Make(Kind::kCall, token.text, std::move(arguments));
   }
 
-  std::string_view rest_;
-  int depth_ = 0;
+  static TemplateValue Number(const Token& token) {
+    int64_t whole = 0;
+    const char* const end = token.text.data() + token.text.size();
+    const auto [used, error] = std::from_chars(token.text.data(), end, whole);
+    if (error == std::errc() && used == end) return whole;
+    return token.number;
+  }
+
+  std::string_view text_;
 };
 
 Expression Expression::Parse(std::string_view text) { return ExpressionParser(text).ParseAll(); }

@@ -39,7 +39,7 @@ std::vector<std::string> Seeds() { return {kRecords, Compressed(kRecords)}; }
 
 void Read(const std::string& input) {
   const search::RecordedSpace space =
-      search::RecordedSpace::Load(WriteScratch("records.json", input), "");
+      search::RecordedSpace::Load(WriteScratch("records.json", input));
   (void)space.CountFeasible();
   (void)space.Min();
 }

@@ -1,33 +1,17 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/space/constraint_lexer.h"
+#include "bayloom/base/token.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
-#include <utility>
+#include <functional>
 
-namespace bayloom::space {
+namespace bayloom::base {
 namespace {
-
-/// Longest first, so that the first that matches is right.
-constexpr std::array<std::string_view, 34> kSymbols = {
-    "**", "//", "<=", ">=", "==", "!=", "&&", "||", "->", "=>", "<<", ">>",
-    "+",  "-",  "*",  "/",  "%",  "<",  ">",  "!",  "&",  "|",  "^",  "~",
-    "(",  ")",  "[",  "]",  "{",  "}",  ",",  "?",  ":",  "="};
-
-constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kWords = {
-    {{"and", "&&"},
-     {"or", "||"},
-     {"not", "not"},
-     {"in", "in"},
-     {"if", "if"},
-     {"else", "else"},
-     {"implies", "->"}}};
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsNamePart(char c) {
@@ -37,14 +21,14 @@ bool IsSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 class Lexer {
  public:
-  Lexer(std::string_view text, const std::vector<std::string>& names) : text_(text) {
-    for (const std::string& name : names) {
-      if (!std::all_of(name.begin(), name.end(), IsNamePart) || IsDigit(name.front())) {
+  Lexer(std::string_view text, const Vocabulary& vocabulary)
+      : text_(text), vocabulary_(vocabulary) {
+    for (const std::string& name : vocabulary.names) {
+      if (!std::ranges::all_of(name, IsNamePart) || IsDigit(name.front())) {
         unusual_names_.push_back(name);
       }
     }
-    std::sort(unusual_names_.begin(), unusual_names_.end(),
-              [](std::string_view a, std::string_view b) { return a.size() > b.size(); });
+    std::ranges::sort(unusual_names_, std::greater(), &std::string_view::size);
   }
 
   Token Next() {
@@ -60,11 +44,11 @@ class Lexer {
     if (IsDigit(c) || (c == '.' && rest.size() > 1 && IsDigit(rest[1]))) return TakeNumber();
     if (c == '"' || c == '\'') return TakeText();
     if (IsNamePart(c)) return TakeName();
-    for (std::string_view symbol : kSymbols) {
+    for (std::string_view symbol : vocabulary_.symbols) {
       if (rest.starts_with(symbol)) return Take(Token::Kind::kSymbol, symbol.size());
     }
-    throw ConstraintFault{at_, fmt::format("unexpected character{}",
-                                           c > ' ' && c < 127 ? fmt::format(" '{}'", c) : "")};
+    throw TextFault{at_, fmt::format("unexpected character{}",
+                                     c > ' ' && c < 127 ? fmt::format(" '{}'", c) : "")};
   }
 
  private:
@@ -80,7 +64,7 @@ class Lexer {
     double number = 0;
     const auto [stop, fault] = std::from_chars(start, end, number);
     if (fault != std::errc() || !std::isfinite(number) || (stop != end && IsNamePart(*stop))) {
-      throw ConstraintFault{at_, "this is no number"};
+      throw TextFault{at_, "this is no number"};
     }
     Token token = Take(Token::Kind::kNumber, static_cast<size_t>(stop - start));
     token.number = number;
@@ -88,12 +72,16 @@ class Lexer {
   }
 
   Token TakeText() {
-    const size_t close = text_.find(text_[at_], at_ + 1);
-    if (close == std::string_view::npos) {
-      throw ConstraintFault{at_, "this text has no closing quote"};
+    const char quote = text_[at_];
+    std::string text;
+    size_t i = at_ + 1;
+    for (; i < text_.size() && text_[i] != quote; ++i) {
+      if (vocabulary_.has_escapes && text_[i] == '\\' && i + 1 < text_.size()) ++i;
+      text += text_[i];
     }
-    Token token = Take(Token::Kind::kText, close + 1 - at_);
-    token.text = token.text.substr(1, token.text.size() - 2);
+    if (i >= text_.size()) throw TextFault{at_, "this text has no closing quote"};
+    Token token = Take(Token::Kind::kText, i + 1 - at_);
+    token.text = std::move(text);
     return token;
   }
 
@@ -101,7 +89,7 @@ class Lexer {
     size_t length = 1;
     while (at_ + length < text_.size() && IsNamePart(text_[at_ + length])) ++length;
     Token token = Take(Token::Kind::kName, length);
-    for (const auto& [word, symbol] : kWords) {
+    for (const auto& [word, symbol] : vocabulary_.words) {
       if (token.text != word) continue;
       token.kind = Token::Kind::kSymbol;
       token.text = symbol;
@@ -111,14 +99,15 @@ class Lexer {
   }
 
   std::string_view text_;
+  const Vocabulary& vocabulary_;
   std::vector<std::string_view> unusual_names_;
   size_t at_ = 0;
 };
 
 }  // namespace
 
-std::vector<Token> SplitConstraint(std::string_view text, const std::vector<std::string>& names) {
-  Lexer lexer(text, names);
+std::vector<Token> SplitExpression(std::string_view text, const Vocabulary& vocabulary) {
+  Lexer lexer(text, vocabulary);
   std::vector<Token> tokens;
   do {
     tokens.push_back(lexer.Next());
@@ -126,4 +115,10 @@ std::vector<Token> SplitConstraint(std::string_view text, const std::vector<std:
   return tokens;
 }
 
-}  // namespace bayloom::space
+size_t ColumnOf(std::string_view text, size_t offset) {
+  return 1 + static_cast<size_t>(std::ranges::count_if(text.substr(0, offset), [](char c) {
+           return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+         }));
+}
+
+}  // namespace bayloom::base
