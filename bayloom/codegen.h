@@ -9,6 +9,11 @@
 ///     const Result<KernelObject> object = CompileProgram(program, HostTarget(), "product");
 ///     const Result<LoadedKernel> kernel = LoadedKernel::Load(*object);
 ///     (*kernel)(parameters, workspace);
+///
+/// Reading order: `compile.h`; `cpu/module.h` and `cpu/nest.h` (which shape a node takes, in
+/// which order); `cpu/tile_emitter.h` with `cpu/tile_sums.h` and its variants; `ir/`
+/// (expressions, memory, mathematics); `gpu/ptx.h`, then `gpu/stand_in.h`; `runtime/` (C, for
+/// compiled networks).
 
 #include "bayloom/codegen/aarch64_target.h"
 #include "bayloom/codegen/abi.h"

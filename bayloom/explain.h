@@ -5,6 +5,7 @@
 
 /// Module explain: why the best program of a task is fast, in numbers and in words.
 
+#include "bayloom/explain/code_plan.h"
 #include "bayloom/explain/decision_influence.h"
 #include "bayloom/explain/decision_text.h"
 #include "bayloom/explain/explanation.h"

@@ -7,6 +7,7 @@
 /// its loops.
 
 #include "bayloom/feature/code_estimate.h"
+#include "bayloom/feature/cpu_nest.h"
 #include "bayloom/feature/feature_columns.h"
 #include "bayloom/feature/program_features.h"
 #include "bayloom/feature/time_estimate.h"

@@ -6,6 +6,11 @@
 /// Module graph: ONNX import, graph passes, fusion, task extraction, executor, packaging.
 ///
 ///     const TaskGraph network = ExtractTasks(ImportOnnx("resnet18.onnx"));
+///
+/// Reading order: `graph.h` and `builder.h`; `import.h` with `import/refusal_policy.h`; one
+/// handler, such as `operators/pooling.cc`; `passes/passes.h` and `passes/optimize.cc` (their
+/// order); `tasks/fusion.h` and `tasks.h`; `executor.h`; `network_plan.h` and `package.h`
+/// (libraries).
 
 #include "bayloom/graph/builder.h"
 #include "bayloom/graph/call_kinds.h"

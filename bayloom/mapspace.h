@@ -9,6 +9,11 @@
 ///
 ///     const AnalyticalModel model(ParseProblem("matmul:512,512,512"),
 ///     ShippedArchitecture("gemmini")); if (model.Fits(mapping)) Use(model.Evaluate(mapping));
+///
+/// Reading order: `problem.h`, `architecture.h`, `mapping.h`; `reuse.h` and `model.h` (counts,
+/// energy, cycles); `mapspace.h` and `encoding.h`; `mapper.h` and one mapper,
+/// `mapper_genetic.cc`; then `sparse/`, `fused/`, `cores/`, each of which builds on the model;
+/// `formats/` reads other tools' files.
 
 #include "bayloom/mapspace/adapt_mapping.h"
 #include "bayloom/mapspace/architecture.h"

@@ -5,6 +5,10 @@
 
 /// Module measure: builder and runner processes, timing, output checking; measuring the machine
 /// model, rooflines.
+///
+/// Reading order: `measurer.h` (a candidate in, a time out); `builder.h` and `runner.h` (the
+/// processes); `trial_runner.h` and `timing.h` (what happens in them); `reference.h` and
+/// `output_check.h`; `measure_machine.h`.
 
 #include "bayloom/measure/build_worker.h"
 #include "bayloom/measure/builder.h"

@@ -10,6 +10,10 @@
 ///     for (int trial = 0; trial < 40; ++trial) {
 ///       for (const Configuration& c : optimizer->Ask(1)) optimizer->Tell(c, Evaluate(c));
 ///     }
+///
+/// Reading order: `optimizer.h` (ask and tell); `random_search.h`, the smallest one;
+/// `bayes/bayesian_search.h` with `bayes/objective_model.h` and `bayes/candidate_pool.h`;
+/// `techniques/heuristic_search.h` and its variants; `transfer.h`.
 
 #include "bayloom/optimizer/feature_options.h"
 #include "bayloom/optimizer/local_search.h"

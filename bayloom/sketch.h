@@ -4,6 +4,10 @@
 #pragma once
 
 /// Module sketch: rules that turn a workload into design spaces; postprocessors; validation.
+///
+/// Reading order: `pattern.h` (what a workload is); `default_schedule.h`; `rules/` (tiling of
+/// one reduction); `design_space.h` (all spaces of a task); `gpu/gpu_spaces.h`; `derivations/`
+/// (other algorithms for the same).
 
 #include "bayloom/sketch/analysis.h"
 #include "bayloom/sketch/default_schedule.h"

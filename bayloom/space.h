@@ -9,6 +9,10 @@
 ///     builder.Add(MakeReal("x", -2, 2)).Add(MakeInteger("k", 0, 8));
 ///     builder.AddConstraint("k >= 2 or x < 1");
 ///     const std::shared_ptr<const Space> space = *builder.Build();
+///
+/// Reading order: `parameter.h` and `value.h`; `constraint.h` and `expression.h`; `space.h`;
+/// `chain_of_trees.h` with `tree.h` (what is feasible); `propagation.h` and
+/// `constraint_solver.h` (how that is found without trying all); `encoding.h`.
 
 #include "bayloom/space/chain_of_trees.h"
 #include "bayloom/space/configuration.h"

@@ -5,6 +5,9 @@
 
 /// Module strategy: strategies that choose the next candidates of one task: evolutionary, random;
 /// under `bayes/` those with surrogate models.
+///
+/// Reading order: `strategy.h`; `mutator.h` and `breeding.h`; `evolutionary_search.cc`, the
+/// baseline; `bayes/bayes_search.h` with `bayes/task_model.h`.
 
 #include "bayloom/strategy/annotated_choice.h"
 #include "bayloom/strategy/bayes/bayes_options.h"

@@ -11,6 +11,10 @@
 ///     const tensor::BlockVar c = *schedule.GetBlock("c");
 ///     schedule.Split((*schedule.GetLoops(c))[0], std::vector<int64_t>{64, 8});
 ///     std::puts(tensor::Print(schedule.program()).c_str());
+///
+/// Reading order: `expr.h` and `workload.h` (what is computed); `program.h` and `digits.h`
+/// (loops around blocks); `primitives.h` (how programs are changed); `schedule.h` and `trace.h`
+/// (programs as decisions); `interpreter.h` (what a program means).
 
 #include "bayloom/tensor/access.h"
 #include "bayloom/tensor/async_copy.h"
@@ -22,6 +26,7 @@
 #include "bayloom/tensor/expr.h"
 #include "bayloom/tensor/interpreter.h"
 #include "bayloom/tensor/library_call.h"
+#include "bayloom/tensor/loop_names.h"
 #include "bayloom/tensor/loop_tree.h"
 #include "bayloom/tensor/operator_shorthand.h"
 #include "bayloom/tensor/operators.h"

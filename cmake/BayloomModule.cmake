@@ -45,7 +45,7 @@ function(bayloom_module name)
   target_link_libraries(bayloom_${name} PUBLIC ${ARG_LIBRARIES})
   target_compile_features(bayloom_${name} PUBLIC cxx_std_20)
   set_target_properties(bayloom_${name} PROPERTIES EXPORT_NAME ${name}
-    UNITY_BUILD ${BAYLOOM_UNITY_BUILD} UNITY_BUILD_BATCH_SIZE 12)
+    UNITY_BUILD ${BAYLOOM_UNITY_BUILD} UNITY_BUILD_BATCH_SIZE 24)
   add_library(bayloom::${name} ALIAS bayloom_${name})
   set_property(GLOBAL APPEND PROPERTY BAYLOOM_MODULES ${name})
   if(NOT ARG_OPTIONAL)
@@ -63,13 +63,14 @@ function(bayloom_module_tests name)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cc)
   add_executable(test_${name} ${sources})
   target_link_libraries(test_${name} PRIVATE
-    bayloom_${name} bayloom_build_flags ${ARG_LIBRARIES} GTest::gtest_main GTest::gmock)
+    bayloom_${name} bayloom_allocator bayloom_build_flags ${ARG_LIBRARIES}
+    GTest::gtest_main GTest::gmock)
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR})
   if(NOT BAYLOOM_SANITIZE)
     target_compile_options(test_${name} PRIVATE $<$<CONFIG:Release>:-O0>)
   endif()
   set_target_properties(test_${name} PROPERTIES
-    UNITY_BUILD ${BAYLOOM_UNITY_BUILD} UNITY_BUILD_BATCH_SIZE 16)
+    UNITY_BUILD ${BAYLOOM_UNITY_BUILD} UNITY_BUILD_BATCH_SIZE 32)
   gtest_discover_tests(test_${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60
     PROPERTIES TIMEOUT 900 ENVIRONMENT BAYLOOM_STORE=off)
 endfunction()

@@ -23,7 +23,7 @@ enum class AcquisitionKind : uint8_t {
 /// factor e in the probability of feasibility.
 struct Utility {
   AcquisitionKind kind = AcquisitionKind::kExpectedImprovement;
-  double best = 0;   ///< what is to be improved upon
+  double best = 0;   ///< what to improve on
   double beta = 1;   ///< of the confidence bound
   double unit = 1;   ///< of the confidence bound; the values' standard deviation
   double noise = 0;  ///< variance of a value that the variances given leave out

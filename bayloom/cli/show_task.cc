@@ -11,6 +11,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/cli/show.h"
 #include "bayloom/codegen/compile.h"
+#include "bayloom/explain/code_plan.h"
 #include "bayloom/explain/explanation.h"
 #include "bayloom/measure/measurement_details.h"
 #include "bayloom/record/store.h"
@@ -77,6 +78,10 @@ struct ShownTask {
   std::optional<explain::Explanation> why;  ///< where it was asked for
 };
 
+nlohmann::json PlanOf(const ShownTask& task) {
+  return explain::CodePlanOf(task.best->candidate.program, task.space.target());
+}
+
 void PrintAsJson(const ShownTask& task) {
   nlohmann::json shown = {{"task", task.record.id},
                           {"name", task.record.name},
@@ -88,6 +93,7 @@ void PrintAsJson(const ShownTask& task) {
     shown["best"] = {{"seconds", task.best->outcome.value},
                      {"spread", measure::DetailsOf(task.best->outcome).spread},
                      {"program", tensor::Print(task.best->candidate.program)},
+                     {"plan", PlanOf(task)},
                      {"trace", task.best->candidate.trace.ToJson()}};
   }
   if (task.why) shown["why"] = explain::ToJson(*task.why);
@@ -140,7 +146,10 @@ void PrintAsText(const ShownTask& task, const ShowOptions& options) {
       100 * measure::DetailsOf(outcome).spread,
       report::FormatRate(task.space.workload().Flops() / outcome.value),
       report::FormatFlops(task.space.workload().Flops()));
-  fmt::print("{}", report::InLines(tensor::Print(task.best->candidate.program)));
+  fmt::print("{}\nIts code\n", report::InLines(tensor::Print(task.best->candidate.program)));
+  for (const std::string& line : explain::CodePlanLines(PlanOf(task))) {
+    fmt::print("- {}\n", base::InOneLine(line, 600));
+  }
   if (task.why) PrintWhy(*task.why);
   if (options.trace) fmt::print("\n{}", report::InLines(task.best->candidate.trace.Print()));
   if (options.assembly) fmt::print("\n{}", Assembly(*task.best, task.space.target()));

@@ -340,7 +340,7 @@ void Tune(TuneArguments arguments) {
            }});
   progress.End();
   if (target::IsEmulated(target)) {
-    Say("An emulator ran the programs: the times are none of a machine, and are kept apart\n");
+    Say("An emulator ran the programs: these are not a machine's times, and are kept apart\n");
   }
   tuning.Keep();
   if (load && load->WasMostlyBusy()) Say("{}\n", measure::DescribeWasBusy(load->Average()));

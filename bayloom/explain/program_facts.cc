@@ -34,7 +34,7 @@ std::span<const float> MainRow(const feature::FeatureMatrix& features) {
 /// Features count on a logarithmic scale, log2(x + 1).
 double Count(float feature) { return std::round(std::exp2(static_cast<double>(feature)) - 1); }
 
-/// "3.1 times fewer cache lines" and the like, where the two differ noticeably.
+/// "3.1 times fewer cache lines" and similar, where the two differ noticeably.
 void AddRatio(double mine, double theirs, std::string_view more, std::string_view fewer,
               std::vector<std::string>& phrases) {
   if (mine <= 0 || theirs <= 0) return;

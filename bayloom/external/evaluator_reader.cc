@@ -31,7 +31,7 @@ void CheckQuoting(const TextTemplate& text, const yaml::YamlValue& field) {
   }
 }
 
-/// Refuses a name that is none of a parameter.
+/// Refuses a name that no parameter has.
 [[noreturn]] void FailUnknown(const std::string& name, const yaml::YamlValue& field,
                               const space::Space& space) {
   std::vector<std::string_view> names = {"work", "here"};

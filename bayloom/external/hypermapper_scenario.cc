@@ -26,17 +26,6 @@ std::vector<std::string> Texts(const yaml::YamlValue& field) {
   return texts;
 }
 
-space::PermutationMetric ReadMetric(const yaml::YamlValue& field) {
-  const auto metric = field.Find("parametrization");
-  const std::string name = metric ? metric->Text() : "spearman";
-  if (name == "spearman") return space::PermutationMetric::kSpearman;
-  if (name == "kendall") return space::PermutationMetric::kKendall;
-  if (name == "hamming") return space::PermutationMetric::kHamming;
-  if (name == "naive") return space::PermutationMetric::kNaive;
-  metric->Fail(fmt::format("expected spearman, kendall, hamming or naive, found '{}'",
-                           base::InOneLine(name)));
-}
-
 std::unique_ptr<space::Parameter> MakeOfType(const std::string& name,
                                              const yaml::YamlValue& field) {
   const yaml::YamlValue type = field.At("parameter_type");
@@ -57,7 +46,7 @@ std::unique_ptr<space::Parameter> MakeOfType(const std::string& name,
       if (items.size() != 1) values.Fail("expected one number: [items]");
       return space::MakePermutation(
           name, static_cast<int>(items[0].IntWithin(1, space::kMaxPermutationItems)),
-          ReadMetric(field));
+          ReadMetric(field, "parametrization"));
     }
     type.Fail(fmt::format("expected real, integer, ordinal, categorical or permutation, found '{}'",
                           base::InOneLine(kind)));

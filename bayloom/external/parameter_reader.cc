@@ -25,16 +25,6 @@ space::Scale ReadScale(const yaml::YamlValue& field) {
   scale->Fail(fmt::format("expected linear or log, found '{}'", base::InOneLine(scale->Text())));
 }
 
-space::PermutationMetric ReadMetric(const yaml::YamlValue& field) {
-  const std::optional<yaml::YamlValue> metric = field.Find("metric");
-  if (!metric || metric->Text() == "spearman") return space::PermutationMetric::kSpearman;
-  if (metric->Text() == "kendall") return space::PermutationMetric::kKendall;
-  if (metric->Text() == "hamming") return space::PermutationMetric::kHamming;
-  if (metric->Text() == "naive") return space::PermutationMetric::kNaive;
-  metric->Fail(fmt::format("expected spearman, kendall, hamming or naive, found '{}'",
-                           base::InOneLine(metric->Text())));
-}
-
 /// The two ends of `range`.
 std::pair<yaml::YamlValue, yaml::YamlValue> ReadRange(const yaml::YamlValue& field) {
   const yaml::YamlValue range = field.At("range");
@@ -100,7 +90,7 @@ std::unique_ptr<space::Parameter> MakeOfKind(const std::string& name,
   if (kind == "permutation") {
     field.AllowOnly({"type", "size", "metric", "default", "prior", "active_if"});
     const yaml::YamlValue size = field.At("size");
-    const space::PermutationMetric metric = ReadMetric(field);
+    const space::PermutationMetric metric = ReadMetric(field, "metric");
     return yaml::WithPlace(size, [&] {
       return space::MakePermutation(
           name, static_cast<int>(size.IntWithin(1, space::kMaxPermutationItems)), metric);
@@ -144,6 +134,16 @@ std::vector<double> ReadPrior(const yaml::YamlValue& prior, const space::Paramet
 }
 
 }  // namespace
+
+space::PermutationMetric ReadMetric(const yaml::YamlValue& field, const char* key) {
+  const std::optional<yaml::YamlValue> metric = field.Find(key);
+  if (!metric || metric->Text() == "spearman") return space::PermutationMetric::kSpearman;
+  if (metric->Text() == "kendall") return space::PermutationMetric::kKendall;
+  if (metric->Text() == "hamming") return space::PermutationMetric::kHamming;
+  if (metric->Text() == "naive") return space::PermutationMetric::kNaive;
+  metric->Fail(fmt::format("expected spearman, kendall, hamming or naive, found '{}'",
+                           base::InOneLine(metric->Text())));
+}
 
 space::Value ReadValue(const yaml::YamlValue& field) {
   if (field.IsList()) {

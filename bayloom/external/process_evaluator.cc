@@ -189,7 +189,7 @@ class ProcessEvaluator {
     return trial::Outcome::Infeasible(verdict, std::move(reason));
   }
 
-  /// Writes and reads what can be had within a glance; false once the process reads or writes no
+  /// Writes and reads what is available without waiting; false once the process reads or writes no
   /// more.
   bool Transfer(std::string_view& request, double deadline, double interval) {
     pollfd ends[2] = {{child_->output(), POLLIN, 0},

@@ -22,6 +22,9 @@ void ReadKernelTunerCache(const yaml::YamlValue& top, SpaceReader& space, Scenar
 std::unique_ptr<space::Parameter> ReadParameter(const std::string& name,
                                                 const yaml::YamlValue& field);
 
+/// The metric of permutations that the field's `key` names; Spearman's if there is none.
+space::PermutationMetric ReadMetric(const yaml::YamlValue& field, const char* key);
+
 /// The `evaluator` of this project's own form, for a scenario whose space and objective are known.
 void ReadEvaluator(const yaml::YamlValue& field, Scenario& scenario);
 

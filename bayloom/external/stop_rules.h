@@ -24,7 +24,7 @@ struct StopRules {
   double plateau_gain = 0;
 };
 
-/// Follows a search trial by trial, those of before it was resumed included.
+/// Follows a search trial by trial, those before it was resumed included.
 class StopRuleWatch {
  public:
   StopRuleWatch(StopRules rules, std::vector<Objective> objectives);

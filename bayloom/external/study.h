@@ -38,7 +38,7 @@ std::vector<StudyTrial> ParetoSet(std::span<const StudyTrial> trials,
 ///     for (const Configuration& configuration : study.Ask(4))
 ///       study.Tell(configuration, Evaluate(configuration), seconds);
 ///
-/// With several objectives what is searched for is a Pareto set.
+/// With several objectives the result is a Pareto set.
 ///
 /// Trials of lower fidelities (OptimizerOptions::fidelity) are counted and learnt from, and nothing
 /// else: they are neither the best nor on the front, and no stop rule looks at them.

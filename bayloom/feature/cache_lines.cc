@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <iterator>
 #include <limits>
-#include <map>
 #include <optional>
 
 #include "bayloom/tensor/access.h"
@@ -18,12 +17,15 @@ namespace {
 /// Bytes that a block touches while the loops around it are taken in, innermost first.
 class LineCounter {
  public:
-  LineCounter(const tensor::Program& program, tensor::BlockId block, const BufferPlaces* places)
+  LineCounter(const tensor::Program& program, const tensor::Block& block,
+              const BufferPlaces* places, tensor::BufferId handed)
       : program_(program),
         places_(places),
-        accesses_(tensor::AccessesOf(program, block)),
-        output_(program.blocks[block].output),
-        extents_(program.digit_extents.size(), 1) {
+        accesses_(tensor::AccessesOf(block)),
+        output_(block.output),
+        extents_(program.digit_extents.size(), 1),
+        steps_(program.loops.size(), 1) {
+    std::erase_if(accesses_, [&](const tensor::Access& access) { return access.buffer == handed; });
     if (!places_) return;
     for (tensor::Access& access : accesses_) {
       const std::optional<tensor::Allocation>& allocation = places_->Of(access.buffer).allocation;
@@ -36,8 +38,7 @@ class LineCounter {
 
   /// So many more steps of the loop.
   void Take(const LoopPart& part) {
-    int64_t& steps = steps_.try_emplace(part.loop, 1).first->second;
-    int64_t left = steps *= part.steps;
+    int64_t left = steps_[part.loop] *= part.steps;
     const std::vector<tensor::DigitId>& digits = program_.loops[part.loop].digits;
     for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit) {
       extents_[*digit] = std::max<int64_t>(std::min(program_.digit_extents[*digit], left), 1);
@@ -92,8 +93,8 @@ class LineCounter {
   const BufferPlaces* places_;
   std::vector<tensor::Access> accesses_;
   tensor::BufferId output_;
-  std::vector<int64_t> extents_;             ///< of each digit, as far as it runs
-  std::map<tensor::LoopId, int64_t> steps_;  ///< that were taken
+  std::vector<int64_t> extents_;  ///< of each digit, as far as it runs
+  std::vector<int64_t> steps_;    ///< of each loop, that were taken
 };
 
 }  // namespace
@@ -130,10 +131,10 @@ std::vector<LoopPart> WholeLoops(const tensor::Program& program,
   return parts;
 }
 
-double LineSeconds(const tensor::Program& program, tensor::BlockId block,
+double LineSeconds(const tensor::Program& program, const tensor::Block& block,
                    const std::vector<LoopPart>& parts, const std::vector<Cache>& caches,
-                   const BufferPlaces* places) {
-  LineCounter lines(program, block, places);
+                   const BufferPlaces* places, tensor::BufferId handed) {
+  LineCounter lines(program, block, places, handed);
   double runs = 1;
   for (const LoopPart& part : parts) runs *= static_cast<double>(part.steps);
   double touched = lines.Count(!parts.empty() && parts.back().in_registers);

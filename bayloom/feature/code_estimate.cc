@@ -6,205 +6,219 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <optional>
+#include <limits>
 #include <set>
 #include <vector>
 
 #include "bayloom/feature/cache_lines.h"
 #include "bayloom/feature/call_time.h"
-#include "bayloom/feature/dot_work.h"
+#include "bayloom/feature/cpu_nest.h"
 #include "bayloom/feature/operation_list.h"
-#include "bayloom/feature/register_nest.h"
-#include "bayloom/feature/register_tile.h"
 #include "bayloom/feature/time_estimate.h"
 #include "bayloom/feature/touched_memory.h"
-#include "bayloom/plan/cpu/cpu_plan.h"
 
 namespace bayloom::feature {
 namespace {
 
-constexpr double kLoopStep = 0.6;         ///< of a loop that is not unrolled, in multiply-adds
-constexpr double kIntegerRegisters = 12;  ///< that are left for values
+constexpr double kLoopStep = 0.6;  ///< of a loop that is not unrolled, in multiply-adds
+constexpr double kUnhidden = 0.2;  ///< part of the loads that shows beside arithmetic
 /// Part of the time for cache lines that shows beside operations: they are fetched ahead.
 constexpr double kUnhiddenLines = 0.1;
 
-int64_t MaxStep(const tensor::Program& program, const std::vector<tensor::LoopId>& loops) {
-  int64_t max_step = 0;
-  for (tensor::LoopId loop : loops) {
-    max_step = std::max(max_step, program.loops[loop].unroll_max_step);
-  }
-  return max_step;
+/// Arithmetic and loads that are carried out at the same time.
+double Together(double arithmetic, double loads) {
+  return std::max(arithmetic, loads) + kUnhidden * std::min(arithmetic, loads);
 }
 
-/// The innermost loops that are unrolled around a block, as the tile of its nest.
-void TakeUnrolled(const tensor::Program& program, const std::vector<tensor::LoopId>& loops,
-                  RegisterNest& nest) {
-  const int64_t limit = std::min(MaxStep(program, loops), plan::kMaxUnrolled);
-  auto steps = static_cast<int64_t>(nest.chunks);
-  for (auto loop = loops.rbegin() + std::ssize(nest.vectorized); loop != loops.rend(); ++loop) {
-    const int64_t extent = program.ExtentOf(*loop);
-    const tensor::LoopKind kind = program.loops[*loop].kind;
-    steps *= extent;
-    if (steps > (kind == tensor::LoopKind::kUnrolled ? plan::kMaxUnrolled : limit) ||
-        program.loops[*loop].body.size() > 1 || kind == tensor::LoopKind::kParallel) {
-      return;
-    }
-    if (extent > 1) nest.tile.push_back({*loop, extent, extent});
-  }
-}
+class ProgramEstimate {
+ public:
+  ProgramEstimate(const tensor::Program& program, const plan::CpuPlan& plan,
+                  const target::Target& target)
+      : program_(program),
+        plan_(plan),
+        machine_(target::MachineOf(target)),
+        registers_(target::VectorRegisters(target)),
+        costs_(machine_),
+        places_(program, plan.memory) {}
 
-/// The innermost loop's step, unless it is unrolled.
-double StepSeconds(const tensor::Program& program, const std::vector<tensor::LoopId>& loops,
-                   const Costs& costs) {
-  const int64_t max_step = MaxStep(program, loops);
-  for (auto loop = loops.rbegin(); loop != loops.rend(); ++loop) {
-    const int64_t extent = program.ExtentOf(*loop);
-    const tensor::LoopKind kind = program.loops[*loop].kind;
-    if (kind == tensor::LoopKind::kVectorized || kind == tensor::LoopKind::kTensorized ||
-        kind == tensor::LoopKind::kUnrolled || extent == 1) {
-      continue;
+  double Seconds() const {
+    double seconds = 0;
+    std::set<tensor::LoopId> counted;
+    for (tensor::BlockId block : program_.BlocksInOrder()) {
+      if (program_.blocks[block].kind == tensor::BlockKind::kCall) {
+        seconds += CallSeconds(program_.blocks[block], machine_);
+      } else if (!plan_.absorbed.contains(block)) {
+        const CpuNest nest = CpuNestOf(program_, plan_, block);
+        const double fork_join = ForkJoinSeconds(program_, nest.loops, machine_, counted);
+        seconds += OfNest(block, nest) + EstimateWeights().fork_join * fork_join;
+      }
     }
-    return extent <= std::max<int64_t>(max_step, 1) ? 0 : kLoopStep * costs.multiply_add;
+    return seconds;
   }
-  return 0;
-}
 
-/// What a block's operations take, and the order in which its loops run.
-struct BlockCode {
-  double seconds;  ///< of one thread alone, without what the caches lack
-  std::vector<LoopPart> parts;
-};
-
-/// The loops with the tile inside of the reduction loops and the rest of its loops around them.
-std::vector<LoopPart> PartsOf(const tensor::Program& program,
-                              const std::vector<tensor::LoopId>& loops, const RegisterNest& nest,
-                              const RegisterTile& tile) {
-  std::vector<LoopPart> around, inside;
-  const auto is_in = [](const std::vector<tensor::LoopId>& some, tensor::LoopId loop) {
-    return std::ranges::find(some, loop) != some.end();
-  };
-  for (tensor::LoopId loop : loops) {
-    const int64_t steps = program.ExtentOf(loop);
-    const auto in_tile = std::ranges::find(nest.tile, loop, &RegisterNest::TileLoop::loop);
-    if (in_tile != nest.tile.end()) {
-      const int64_t taken = tile.taken[in_tile - nest.tile.begin()];
-      if (taken < steps) around.push_back({loop, steps / taken});
-      inside.push_back({loop, taken, true});
-    } else if (is_in(nest.vectorized, loop) && nest.vectorized.size() == 1 && !nest.folds &&
-               tile.chunks < nest.chunks) {
-      const auto parts = static_cast<int64_t>(nest.chunks / tile.chunks);
-      around.push_back({loop, parts});
-      inside.push_back({loop, steps / parts, true});
-    } else if (is_in(nest.vectorized, loop)) {
-      inside.push_back({loop, steps, true});
-    } else if (!is_in(nest.reduction, loop)) {
-      around.push_back({loop, steps});
+ private:
+  /// With what is computed on its results while they are in registers.
+  double OfNest(tensor::BlockId id, const CpuNest& nest) const {
+    const tensor::Block& block = program_.blocks[id];
+    double jobs = 1;
+    for (tensor::LoopId loop : nest.loops) {
+      if (program_.loops[loop].kind != tensor::LoopKind::kParallel) continue;
+      jobs *= static_cast<double>(program_.ExtentOf(loop));
     }
-  }
-  for (tensor::LoopId loop : nest.reduction) {
-    if (!is_in(nest.vectorized, loop)) around.push_back({loop, program.ExtentOf(loop), true});
-  }
-  std::ranges::move(inside, std::back_inserter(around));
-  return around;
-}
-
-/// Of one thread alone.
-BlockCode CodeOf(const tensor::Program& program, const BufferPlaces& places, tensor::BlockId id,
-                 const std::vector<tensor::LoopId>& loops, double iterations,
-                 const target::Target& target, const target::MachineModel& machine) {
-  const tensor::Block& block = program.blocks[id];
-  const Costs costs(machine);
-  RegisterNest nest = RegisterNestOf(program, id, loops, places, machine);
-  if (!nest.is_reduction) TakeUnrolled(program, loops, nest);
-  const std::optional<DotWork> dot = DotWorkOf(program, id, places, target, nest);
-  OperationList list(program, places, block, nest, costs, dot);
-  const auto at_once = static_cast<double>(nest.at_once);
-  const double runs = iterations / (nest.lanes * at_once) * nest.chunks;  // of registers
-  const LoopMask output = list.MaskOf(block.output_index);
-  const double store = list.MemoryCost(block.output_index, block.output, output);
-  const double step = StepSeconds(program, loops, costs);
-  if (block.kind == tensor::BlockKind::kInit || !block.value.defined()) {
-    return {runs * (store + step / nest.chunks), WholeLoops(program, loops)};
-  }
-  const std::vector<Operation> operations = list.Take(block.value);
-  double arithmetic = 0, loads = 0, once = 0;
-  for (const Operation& operation : operations) {
-    double shared = (operation.mask & kVector) != 0 ? 1 : nest.chunks;
-    for (size_t i = 0; !nest.is_reduction && i < nest.tile.size(); ++i) {
-      const bool varies = (operation.mask >> (kFirstTile + i) & 1) != 0;
-      if (!varies) shared *= static_cast<double>(nest.tile[i].steps);
+    const double busy = jobs / std::ceil(jobs / machine_.threads);
+    const auto epilogue = plan_.epilogues.find(id);
+    const tensor::BufferId handed = epilogue == plan_.epilogues.end() ? -1 : block.output;
+    double seconds = WithLines(OperationsOf(id, nest, handed), block, nest, handed, busy);
+    if (handed >= 0) {
+      const tensor::Block& consumer = epilogue->second.block;
+      const CpuNest after = EpilogueNestOf(program_, nest);
+      OperationList list(program_, consumer, epilogue->second.accesses, after, costs_, handed);
+      seconds += WithLines(OneByOne(after, list, consumer), consumer, after, handed, busy);
     }
-    (operation.is_load ? loads : arithmetic) += operation.cost / shared;
-    if ((operation.mask & kReductionMask) == 0) once += operation.cost;
+    return seconds / busy + (jobs > 1 ? EstimateWeights().job * machine_.job * jobs : 0);
   }
-  const double all = Together(arithmetic, loads + store) + step / nest.chunks;
-  if (!nest.is_reduction) return {runs * all, WholeLoops(program, loops)};
-  const double combine = (dot              ? dot->combine
-                          : nest.lanes > 1 ? 1
-                                           : kScalarOperation) *
-                         costs.multiply_add;
-  // In memory: what was stored must be loaded again.
-  const double in_memory = all + combine + costs.load;
-  if (!nest.in_registers) return {runs * in_memory, WholeLoops(program, loops)};
-  const bool is_integer = !tensor::IsFloat(program.buffers[block.output].dtype);
-  const double registers =
-      is_integer && nest.lanes == 1 ? kIntegerRegisters : machine.vector_registers;
-  const int64_t unrolled =
-      nest.reduction.empty() || nest.folds ? 1 : program.ExtentOf(nest.reduction.back());
-  const RegisterTile tile = BestRegisterTile(
-      nest, operations, costs, {combine, step, registers, unrolled, MaxStep(program, loops)});
-  double reduced = 1 / at_once;
-  for (tensor::LoopId loop : nest.reduction) {
-    reduced *= static_cast<double>(program.ExtentOf(loop));
+
+  double WithLines(double seconds, const tensor::Block& block, const CpuNest& nest,
+                   tensor::BufferId handed, double busy) const {
+    const double slower = machine_.multiply_add.PerThread(busy) / machine_.multiply_add.alone;
+    const double operations = slower * seconds;
+    const double lines =
+        LineSeconds(program_, block, PartsOf(nest), CachesOf(machine_, busy), &places_, handed);
+    return std::max(operations, lines) + kUnhiddenLines * std::min(operations, lines);
   }
-  if (nest.folds) {
+
+  /// Of one thread alone, without what the caches lack.
+  double OperationsOf(tensor::BlockId id, const CpuNest& nest, tensor::BufferId handed) const {
+    const tensor::Block& block = program_.blocks[id];
+    OperationList list(program_, block, plan_.accesses.at(id), nest, costs_);
+    return nest.tile ? OfTile(id, nest, list, handed) : OneByOne(nest, list, block);
+  }
+
+  double InstancesOf(const CpuNest& nest) const {
+    double instances = 1;
+    for (tensor::LoopId loop : nest.loops) {
+      instances *= static_cast<double>(program_.ExtentOf(loop));
+    }
+    return instances;
+  }
+
+  /// Of a block that stores each register when it is computed.
+  double OneByOne(const CpuNest& nest, OperationList& list, const tensor::Block& block) const {
+    const auto at_once = static_cast<double>(nest.at_once());
+    const auto chunks = static_cast<double>(nest.chunks);
+    const double runs = InstancesOf(nest) / (nest.lanes() * at_once) * chunks;
+    const double step = nest.loop_steps * kLoopStep * costs_.multiply_add / chunks;
+    const double store = list.StoreCost();
+    if (block.kind == tensor::BlockKind::kInit || !block.value.defined()) {
+      return runs * (store + step);
+    }
+    const plan::TileWork work;
+    double arithmetic = 0, loads = 0;
+    for (const Operation& operation : list.Take(work)) {
+      const double shared = nest.is_reduction
+                                ? ((operation.mask & kVector) != 0 ? 1 : chunks)
+                                : static_cast<double>(nest.Sums()) /
+                                      static_cast<double>(nest.ValuesOf(operation.mask));
+      (operation.is_load ? loads : arithmetic) += operation.cost / shared;
+    }
+    const double all = Together(arithmetic, loads + store) + step;
+    // In memory: what was stored must be loaded again.
+    const double again = nest.is_reduction ? Combine(nest, work) + costs_.load : 0;
+    return runs * (all + again);
+  }
+
+  /// Seconds for adding to a register of sums.
+  double Combine(const CpuNest& nest, const plan::TileWork& work) const {
+    return (nest.vector ? work.combine : kScalarOperation) * costs_.multiply_add;
+  }
+
+  /// Of a block whose sums stay in registers.
+  double OfTile(tensor::BlockId id, const CpuNest& nest, OperationList& list,
+                tensor::BufferId handed) const {
+    const plan::TileWork work = plan::WorkOf(plan_, id);
+    const double store = handed >= 0 ? 0 : list.StoreCost();
+    const auto sums = static_cast<double>(nest.Sums());
+    double arithmetic =
+        sums * Combine(nest, work) + nest.loop_steps * kLoopStep * costs_.multiply_add;
+    double loads = 0, once = 0;
+    for (const Operation& operation : list.Take(work)) {
+      auto values = static_cast<double>(nest.ValuesOf(operation.mask));
+      if ((operation.mask & kReductionMask) == 0) {
+        once += operation.cost * values / sums;
+        continue;
+      }
+      if (operation.slides >= 0) values *= NewPart(nest, operation, values);
+      (operation.is_load ? loads : arithmetic) += values * operation.cost;
+    }
+    const double step = std::max(Together(arithmetic, loads), costs_.in_flight);
+    double reduced = 1;
+    for (tensor::LoopId loop : nest.reduction) {
+      reduced *= static_cast<double>(program_.ExtentOf(loop));
+    }
+    const double instances = InstancesOf(nest);
+    const double terms = instances / (nest.lanes() * static_cast<double>(nest.at_once())) *
+                         static_cast<double>(nest.chunks);
+    const double results =
+        instances / reduced / (nest.folds ? 1 : nest.lanes() / static_cast<double>(nest.chunks));
     // The lanes of a result are combined in halves, each of which waits for the one before.
-    const double folding = std::log2(nest.width) * costs.in_flight;
-    return {runs * tile.seconds + iterations / reduced * (once + 2 * store + folding),
-            PartsOf(program, loops, nest, tile)};
+    const double folding = nest.folds ? std::log2(nest.width()) * costs_.in_flight : 0;
+    const double start = nest.tile->starts_neutral ? costs_.multiply_add : store;
+    return terms * step / sums + results * (once + start + store + folding);
   }
-  const double without = in_memory + costs.in_flight;
-  return {
-      runs * std::min(tile.seconds, without) + runs / reduced * (once + 2 * store),
-      tile.seconds < without ? PartsOf(program, loops, nest, tile) : WholeLoops(program, loops)};
-}
 
-double EstimateBlockCode(const tensor::Program& program, const BufferPlaces& places,
-                         tensor::BlockId block, const std::vector<tensor::LoopId>& loops,
-                         const target::Target& target, const target::MachineModel& machine) {
-  if (program.blocks[block].kind == tensor::BlockKind::kCall) {
-    return CallSeconds(program.blocks[block], machine);
+  /// Of the values that a step of the innermost reduction loop uses, the part that the step before
+  /// has not loaded. They are the same where both are unrolled and the registers hold them.
+  double NewPart(const CpuNest& nest, const Operation& operation, double values) const {
+    const auto sums = static_cast<double>(nest.Sums());
+    if (!nest.unrolls_reduction || sums + values > registers_) return 1;
+    const auto taken = static_cast<double>(nest.steps[operation.slides].count);
+    const auto steps = static_cast<double>(program_.ExtentOf(nest.reduction.back()));
+    return (taken + steps - 1) / (taken * steps);
   }
-  double iterations = 1, jobs = 1;
-  for (tensor::LoopId id : loops) {
-    const auto extent = static_cast<double>(program.ExtentOf(id));
-    iterations *= extent;
-    if (program.loops[id].kind == tensor::LoopKind::kParallel) jobs *= extent;
+
+  /// The loops with the tile inside of the reduction loops and the rest of its loops around them.
+  std::vector<LoopPart> PartsOf(const CpuNest& nest) const {
+    if (!nest.tile) return WholeLoops(program_, nest.loops);
+    std::vector<LoopPart> around, reduction, inside;
+    const auto is_in = [](const std::vector<tensor::LoopId>& some, tensor::LoopId loop) {
+      return std::ranges::find(some, loop) != some.end();
+    };
+    for (tensor::LoopId loop : nest.loops) {
+      const int64_t extent = program_.ExtentOf(loop);
+      if (is_in(nest.reduction, loop)) {
+        reduction.push_back({loop, extent, true});
+      } else if (is_in(nest.tile->spatial, loop) ||
+                 (nest.vector && is_in(nest.vector->loops, loop))) {
+        int64_t taken = 1;
+        for (tensor::DigitId digit : program_.loops[loop].digits) {
+          taken *= nest.tile->StepsOf(program_, digit);
+        }
+        if (taken < extent) around.push_back({loop, extent / taken});
+        inside.push_back({loop, taken, nest.is_reduction});
+      } else {
+        around.push_back({loop, extent});
+      }
+    }
+    std::ranges::move(reduction, std::back_inserter(around));
+    std::ranges::move(inside, std::back_inserter(around));
+    return around;
   }
-  const EstimateWeights weights;
-  const double busy = jobs / std::ceil(jobs / machine.threads);
-  const double slower = machine.multiply_add.PerThread(busy) / machine.multiply_add.alone;
-  const BlockCode code = CodeOf(program, places, block, loops, iterations, target, machine);
-  const double operations = slower * code.seconds;
-  const double lines = LineSeconds(program, block, code.parts, CachesOf(machine, busy), &places);
-  const double seconds = std::max(operations, lines) + kUnhiddenLines * std::min(operations, lines);
-  return seconds / busy + (jobs > 1 ? weights.job * machine.job * jobs : 0);
-}
+
+  const tensor::Program& program_;
+  const plan::CpuPlan& plan_;
+  const target::MachineModel machine_;
+  const int registers_;
+  const Costs costs_;
+  const BufferPlaces places_;
+};
 
 }  // namespace
 
 double EstimateCodeTime(const tensor::Program& program, const target::Target& target) {
   if (target.kind() == target::TargetKind::kNvidiaGpu) return EstimateTime(program, target);
-  const target::MachineModel machine = target::MachineOf(target);
-  const BufferPlaces places(program);
-  double seconds = 0;
-  std::set<tensor::LoopId> counted;
-  for (tensor::BlockId block : program.BlocksInOrder()) {
-    const std::vector<tensor::LoopId> loops = program.LoopsAround(tensor::NodeRef::Block(block));
-    seconds += EstimateBlockCode(program, places, block, loops, target, machine);
-    seconds += EstimateWeights().fork_join * ForkJoinSeconds(program, loops, machine, counted);
-  }
-  return seconds;
+  const Result<plan::CpuPlan> plan = plan::PlanCpuNests(program, target);
+  if (!plan) return std::numeric_limits<double>::infinity();
+  return ProgramEstimate(program, *plan, target).Seconds();
 }
 
 }  // namespace bayloom::feature

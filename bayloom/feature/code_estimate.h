@@ -8,13 +8,14 @@
 
 namespace bayloom::feature {
 
-/// What a program may take on the machine, in seconds, judged by its loops and by what the code
-/// generator makes of them: outputs of a reduction that stay in registers hide the latency of its
-/// sums and share loaded values, and the reduction loops run inside of the loops that are cut off
-/// from such a tile; what does not change within it is computed once for it; intermediate buffers
-/// hold what is needed at a time; elements that do not lie side by side are loaded one by one;
-/// products of narrow numbers are summed up by the target's instructions for that, if it has them;
-/// lines come from the caches that hold all of the program's buffers, while it computes.
+/// What a program may take on the machine, in seconds, judged by the plan of its code
+/// (plan::PlanCpuNests): outputs of a reduction that stay in registers hide the latency of its sums
+/// and share loaded values, and the reduction loops run inside of the loops that are cut off from
+/// such a tile; what does not change within it is computed once for it, and what comes after it on
+/// its registers; intermediate buffers hold what is needed at a time; elements that do not lie side
+/// by side are loaded one by one; products of narrow numbers are summed up by the target's
+/// instructions for that, if it has them; lines come from the caches that hold all of the program's
+/// buffers, while it computes. Infinite for programs that the target cannot run.
 ///
 /// EstimateTime knows none of that and orders random programs about as well. It is this estimate
 /// that can be maximized: programs which it takes for the fastest of many are fast

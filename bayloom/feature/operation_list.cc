@@ -7,7 +7,7 @@
 #include <bit>
 #include <cmath>
 
-#include "bayloom/tensor/access.h"
+#include "bayloom/plan/cpu/load_lines.h"
 #include "bayloom/tensor/digits.h"
 
 namespace bayloom::feature {
@@ -16,9 +16,7 @@ namespace {
 // What cannot be measured in isolation, in vector multiply-adds; judged by the programs of
 // benchmarks/zero_trials.
 constexpr double kStridedElement = 1.3;  ///< of a register that is gathered or scattered
-constexpr double kMaxInFlight = 8;       ///< multiply-adds, as codegen reckons
 constexpr double kGuard = 0.3;           ///< of an element that may lie in the padding
-constexpr int64_t kLineBytes = 64;
 
 /// Whether it follows from the place alone, as the guards of padding do: code is split by those.
 bool ReadsNothing(const tensor::ExprNode& node) {
@@ -27,7 +25,7 @@ bool ReadsNothing(const tensor::ExprNode& node) {
                              [](const tensor::Expr& operand) { return ReadsNothing(*operand); });
 }
 
-bool IsAffine(const tensor::ExprNode& load) {
+bool PlaceIsAffine(const tensor::ExprNode& load) {
   return std::ranges::all_of(load.operands,
                              [](const tensor::Expr& index) { return ReadsNothing(*index); });
 }
@@ -48,25 +46,28 @@ Costs::Costs(const target::MachineModel& machine)
       load(machine.vector_load),
       division(machine.division),
       transcendental(machine.transcendental),
-      in_flight(std::min(machine.multiply_add_latency, kMaxInFlight * machine.multiply_add.alone)) {
+      in_flight(plan::TileRates::Of(machine).in_flight * multiply_add) {}
+
+OperationList::OperationList(const tensor::Program& program, const tensor::Block& block,
+                             const plan::BlockAccesses& accesses, const CpuNest& nest,
+                             const Costs& costs, tensor::BufferId handed)
+    : program_(program),
+      block_(block),
+      accesses_(accesses),
+      nest_(nest),
+      costs_(costs),
+      handed_(handed) {
+  for (const tensor::Affine& binding : block.bindings) masks_.push_back(nest_.MaskOf(binding));
 }
 
-OperationList::OperationList(const tensor::Program& program, const BufferPlaces& places,
-                             const tensor::Block& block, const RegisterNest& nest,
-                             const Costs& costs, const std::optional<DotWork>& dot)
-    : program_(program), places_(places), block_(block), nest_(nest), costs_(costs), dot_(dot) {
-  for (const tensor::Affine& binding : block.bindings) masks_.push_back(MaskOf(binding));
-}
-
-std::vector<Operation> OperationList::Take(const tensor::Expr& value) {
-  if (dot_) {
-    TakeFactors(*tensor::MatchDotProduct(block_));
-    return std::move(operations_);
-  }
+std::vector<Operation> OperationList::Take(const plan::TileWork& work) {
+  const tensor::Expr& value = block_.value;
   // A product of floats that is summed is part of the multiply-add.
   const bool fused = nest_.is_reduction && value->op == tensor::ExprOp::kMul &&
                      block_.reduction == tensor::Reduction::kSum && tensor::IsFloat(value->dtype);
-  if (fused) {
+  if (nest_.dot) {
+    TakeFactors(*nest_.dot, work);
+  } else if (fused) {
     for (const tensor::Expr& operand : value->operands) Add(operand);
   } else {
     Add(value);
@@ -75,14 +76,13 @@ std::vector<Operation> OperationList::Take(const tensor::Expr& value) {
 }
 
 /// The instruction takes elements as they are, or adapted.
-void OperationList::TakeFactors(const tensor::DotProduct& product) {
-  // What is shifted is the factor that is the same in all lanes, if there is one.
-  const bool swapped = (MaskOf(product.a.load) & kVector) != 0;
-  for (const tensor::DotFactor* factor : {&product.a, &product.b}) {
+void OperationList::TakeFactors(const plan::DotPlan& dot, const plan::TileWork& work) {
+  for (const tensor::DotFactor* factor : {&dot.a, &dot.b}) {
     const LoopMask mask = Add(factor->load).mask;
-    const bool is_first = (factor == &product.a) != swapped;
-    const double adapt = is_first ? dot_->adapt_first : dot_->adapt_second;
-    if (adapt > 0) operations_.push_back({mask, adapt * costs_.multiply_add});
+    const auto adapted = work.values.find(factor->load.get());
+    if (adapted != work.values.end() && adapted->second.operations > 0) {
+      operations_.push_back({mask, adapted->second.operations * costs_.multiply_add});
+    }
     if (factor->condition.defined()) operations_.push_back({0, kGuard * costs_.multiply_add});
   }
 }
@@ -103,9 +103,11 @@ OperationList::Value OperationList::Add(const tensor::Expr& e) {
       by_content_.emplace(std::move(key), Value{static_cast<int>(by_content_.size()), mask});
   if (is_new && e->op == tensor::ExprOp::kLoad) {
     // Places are computed along with the loops.
-    if (IsAffine(*e)) operations_.resize(before);
-    operations_.push_back(
-        {mask, LoadCost(e->operands, e->index, mask), true, SlidesOf(e->operands, e->index)});
+    if (PlaceIsAffine(*e)) operations_.resize(before);
+    if (e->index != handed_) {
+      const plan::PlacedAccess& load = accesses_.loads.at(e.get());
+      operations_.push_back({mask, LoadCost(load, mask), true, SlidesOf(load)});
+    }
   } else if (is_new) {
     if (const double cost = CostOf(*e, mask); cost > 0) operations_.push_back({mask, cost});
   }
@@ -126,119 +128,70 @@ double OperationList::CostOf(const tensor::ExprNode& node, LoopMask mask) const 
   if (!divides || IsPowerOfTwo(*node.operands[1])) return operation;
   if (tensor::IsFloat(node.dtype)) return costs_.division;
   // Integer divisions have no vector form.
-  return costs_.division * ((mask & kVector) != 0 ? std::min(nest_.width, nest_.lanes) : 1);
+  return costs_.division * ((mask & kVector) != 0 ? std::min(nest_.width(), nest_.lanes()) : 1);
 }
 
-double OperationList::MemoryCost(const std::vector<tensor::Expr>& indices, tensor::BufferId buffer,
-                                 LoopMask mask) const {
-  if ((mask & kVector) == 0 && nest_.at_once == 1) return kScalarOperation * costs_.multiply_add;
-  const std::optional<tensor::Affine> offset = OffsetOf(indices, buffer);
-  const int64_t at_once = offset ? offset->CoefficientOf(nest_.at_once_digit) : 0;
-  // Elements that are summed up at once and do not lie next to each other are put together.
-  const double parts = at_once == 0 || at_once == 1 ? 1 : static_cast<double>(nest_.at_once);
-  const double together = parts > 1 && dot_ ? dot_->pack * costs_.multiply_add : 0;
-  if ((mask & kVector) == 0) return parts * kScalarOperation * costs_.multiply_add + together;
-  const bool contiguous = offset && IsContiguous(*offset, at_once == 1 ? nest_.at_once : 1);
-  if (contiguous) return together + parts * costs_.load * LinesOf(*offset, buffer);
-  const double strided = kStridedElement * std::min(nest_.width, nest_.lanes);
-  return together + parts * strided * costs_.multiply_add;
+LoopMask OperationList::StoreMask() const {
+  LoopMask mask = 0;
+  for (const tensor::Expr& index : block_.output_index) mask |= MaskOf(index);
+  return mask;
+}
+
+double OperationList::MemoryCost(const plan::PlacedAccess& access, LoopMask mask) const {
+  const int64_t at_once = nest_.at_once();
+  if ((mask & kVector) == 0 && at_once == 1) return kScalarOperation * costs_.multiply_add;
+  const bool affine = IsAffine(access);
+  const int64_t step = affine && nest_.dot ? access.affine.CoefficientOf(nest_.dot->digit) : 0;
+  // Elements that are summed up at once and do not lie next to each other are loaded one by one.
+  const double parts = step == 0 || step == 1 ? 1 : static_cast<double>(at_once);
+  if ((mask & kVector) == 0) return parts * kScalarOperation * costs_.multiply_add;
+  if (affine && IsContiguous(access.affine, step == 1 ? at_once : 1)) {
+    return parts * costs_.load *
+           plan::LinesOf(program_, access, *nest_.vector, step == 1 ? at_once : 1);
+  }
+  const double strided = kStridedElement * std::min(nest_.width(), nest_.lanes());
+  return parts * strided * costs_.multiply_add;
 }
 
 /// The same for loads, which a loop around may help: where it runs along memory, as many of its
 /// steps as there are lanes are loaded together and transposed in registers.
-double OperationList::LoadCost(const std::vector<tensor::Expr>& indices, tensor::BufferId buffer,
-                               LoopMask mask) const {
-  const double alone = MemoryCost(indices, buffer, mask);
+double OperationList::LoadCost(const plan::PlacedAccess& access, LoopMask mask) const {
+  const double alone = MemoryCost(access, mask);
   if ((mask & kVector) == 0 || nest_.is_reduction || nest_.across < 0) return alone;
-  const std::optional<tensor::Affine> offset = OffsetOf(indices, buffer);
-  if (!offset || offset->CoefficientOf(nest_.across) != 1 || IsContiguous(*offset, 1)) {
+  if (!IsAffine(access) || access.affine.CoefficientOf(nest_.across) != 1 ||
+      IsContiguous(access.affine, 1)) {
     return alone;
   }
-  return std::min(alone, costs_.load + std::log2(std::max(nest_.width, 2.0)) * costs_.multiply_add);
-}
-
-/// Cache lines that a register's elements lie in on average: more than one where the loops around
-/// move by other steps than whole registers.
-double OperationList::LinesOf(const tensor::Affine& offset, tensor::BufferId buffer) const {
-  const int64_t element = tensor::ByteSize(program_.buffers[buffer].dtype);
-  const int64_t together =
-      offset.CoefficientOf(nest_.at_once_digit) == 1 ? nest_.at_once * element : element;
-  const int64_t bytes =
-      std::min(static_cast<int64_t>(std::min(nest_.width, nest_.lanes)) * together, kLineBytes);
-  bool aligned = offset.constant * element % bytes == 0;
-  for (const tensor::Affine::Term& term : offset.terms) {
-    if (program_.digit_extents[term.digit] == 1 || Contains(nest_.vectorized, term.digit)) continue;
-    aligned = aligned && term.coefficient * element % bytes == 0;
-  }
-  return aligned ? 1 : 1 + static_cast<double>(bytes) / kLineBytes;
+  return std::min(alone,
+                  costs_.load + std::log2(std::max(nest_.width(), 2.0)) * costs_.multiply_add);
 }
 
 /// Whether the vectorized loop's elements, so many at each place, lie next to each other.
 bool OperationList::IsContiguous(const tensor::Affine& offset, int64_t elements) const {
-  for (const tensor::LoopId loop : nest_.vectorized) {  // the innermost first
-    const std::vector<tensor::DigitId>& digits = program_.loops[loop].digits;
-    for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit) {
-      if (program_.digit_extents[*digit] > 1) return offset.CoefficientOf(*digit) == elements;
-    }
-  }
-  return false;
+  return nest_.vector && offset.CoefficientOf(nest_.vector->lanes.back()) == elements;
 }
 
-int OperationList::SlidesOf(const std::vector<tensor::Expr>& indices,
-                            tensor::BufferId buffer) const {
-  if (!nest_.is_reduction || nest_.reduction.empty()) return -1;
+int OperationList::SlidesOf(const plan::PlacedAccess& access) const {
+  if (nest_.reduction.empty() || !IsAffine(access)) return -1;
   const tensor::DigitId reduced = tensor::OnlyDigit(program_, nest_.reduction.back());
-  const std::optional<tensor::Affine> offset = OffsetOf(indices, buffer);
-  const int64_t step = offset && reduced >= 0 ? offset->CoefficientOf(reduced) : 0;
-  for (size_t i = 0; step != 0 && i < nest_.tile.size(); ++i) {
-    const tensor::DigitId digit = tensor::OnlyDigit(program_, nest_.tile[i].loop);
-    if (digit >= 0 && offset->CoefficientOf(digit) == step) return static_cast<int>(i);
+  const int64_t step = reduced >= 0 ? access.affine.CoefficientOf(reduced) : 0;
+  for (size_t i = 0; step != 0 && i < nest_.steps.size(); ++i) {
+    if (access.affine.CoefficientOf(nest_.steps[i].digit) == step) return static_cast<int>(i);
   }
   return -1;
 }
 
-std::optional<tensor::Affine> OperationList::OffsetOf(const std::vector<tensor::Expr>& indices,
-                                                      tensor::BufferId buffer) const {
-  tensor::Access access{buffer, false, {}};
-  for (const tensor::Expr& index : indices) {
-    access.indices.push_back(tensor::ComposeIndex(index, block_.bindings));
-    // Wherever the row of a gather is, its lanes are neighbours.
-    const bool same_for_lanes = (MaskOf(index) & kVector) == 0 && nest_.at_once == 1;
-    if (!access.indices.back() && same_for_lanes) access.indices.back().emplace();
-  }
-  return places_.OffsetOf(program_, access);
-}
-
-bool OperationList::Contains(const std::vector<tensor::LoopId>& loops,
-                             tensor::DigitId digit) const {
-  return std::ranges::any_of(loops, [&](tensor::LoopId loop) {
-    return std::ranges::find(program_.loops[loop].digits, digit) !=
-           program_.loops[loop].digits.end();
+/// Wherever the row of a gather is, its lanes are neighbours.
+bool OperationList::IsAffine(const plan::PlacedAccess& access) const {
+  return std::ranges::all_of(access.dynamic, [&](const plan::PlacedAccess::Dynamic& part) {
+    return (MaskOf(part.index) & kVector) == 0 && nest_.at_once() == 1;
   });
-}
-
-LoopMask OperationList::MaskOf(const std::vector<tensor::Expr>& indices) const {
-  LoopMask mask = 0;
-  for (const tensor::Expr& index : indices) mask |= MaskOf(index);
-  return mask;
 }
 
 LoopMask OperationList::MaskOf(const tensor::Expr& e) const {
   if (e->op == tensor::ExprOp::kIter) return MaskOfIter(e->index);
   LoopMask mask = 0;
   for (const tensor::Expr& operand : e->operands) mask |= MaskOf(operand);
-  return mask;
-}
-
-LoopMask OperationList::MaskOf(const tensor::Affine& affine) const {
-  LoopMask mask = 0;
-  for (const tensor::Affine::Term& term : affine.terms) {
-    if (Contains(nest_.vectorized, term.digit)) mask |= kVector;
-    if (Contains(nest_.reduction, term.digit)) mask |= kReductionMask;
-    for (size_t i = 0; i < nest_.tile.size(); ++i) {
-      if (Contains({nest_.tile[i].loop}, term.digit)) mask |= LoopMask{1} << (kFirstTile + i);
-    }
-  }
   return mask;
 }
 

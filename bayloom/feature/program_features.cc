@@ -118,9 +118,7 @@ class FeatureExtractor {
       const tensor::LoopKind kind = program_.loops[loop].kind;
       const auto extent = static_cast<double>(program_.ExtentOf(loop));
       if (kind == tensor::LoopKind::kGridThread) {
-        const int64_t wanted = program_.loops[loop].threads;
-        const auto threads =
-            static_cast<double>(wanted > 0 ? wanted : target::kDefaultBlockThreads);
+        const double threads = plan::GridThreads(program_, loop);
         bound[0] = 1;
         bound[kBlocks] = SLog(std::ceil(extent / threads));
         bound[kThreads] = SLog(std::min(extent, threads));

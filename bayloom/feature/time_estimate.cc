@@ -45,7 +45,8 @@ double EstimateBlock(const tensor::Program& program, tensor::BlockId block,
   const double penalty = lanes > 4 * width ? weights.long_vector : 0;
   const double seconds =
       weights.operation * machine.multiply_add.PerThread(busy) * (1 + penalty) * operations +
-      LineSeconds(program, block, WholeLoops(program, loops), CachesOf(machine, weights, busy),
+      LineSeconds(program, program.blocks[block], WholeLoops(program, loops),
+                  CachesOf(machine, weights, busy),
                   /*places=*/nullptr);
   return seconds / busy + (jobs > 1 ? weights.job * machine.job * jobs : 0);
 }

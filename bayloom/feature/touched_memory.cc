@@ -8,31 +8,39 @@
 
 namespace bayloom::feature {
 
-BufferPlaces::BufferPlaces(const tensor::Program& program) : places_(program.buffers.size()) {
-  for (tensor::BufferId id = 0; id < static_cast<tensor::BufferId>(places_.size()); ++id) {
-    const tensor::Buffer& buffer = program.buffers[id];
-    Place& place = places_[id];
-    if (buffer.role == tensor::BufferRole::kIntermediate && program.WriterOf(id) >= 0) {
-      place.allocation = tensor::AllocationOf(program, id);
-    }
-    if (!buffer.layout.empty()) {
-      for (const tensor::LayoutAxis& axis : buffer.layout) place.shape.push_back(axis.extent);
-    } else {
-      place.shape = place.allocation ? place.allocation->shape : buffer.MemoryShape();
-    }
-    place.strides.resize(place.shape.size());
-    for (size_t d = place.shape.size(); d-- > 0;) {
-      place.strides[d] = place.elements;
-      place.elements *= place.shape[d];
-    }
-    bytes_ += static_cast<double>(place.elements * tensor::ByteSize(buffer.dtype));
+BufferPlaces::BufferPlaces(const tensor::Program& program) {
+  for (size_t i = 0; i < program.buffers.size(); ++i) {
+    const auto id = static_cast<tensor::BufferId>(i);
+    const bool is_intermediate = program.buffers[i].role == tensor::BufferRole::kIntermediate;
+    std::optional<tensor::Allocation> allocation;
+    if (is_intermediate && program.WriterOf(id) >= 0)
+      allocation = tensor::AllocationOf(program, id);
+    Add(program, id, std::move(allocation));
   }
 }
 
-std::optional<tensor::Affine> BufferPlaces::OffsetOf(const tensor::Program& program,
-                                                     const tensor::Access& access) const {
-  const std::optional<tensor::Allocation>& allocation = Of(access.buffer).allocation;
-  return tensor::LinearOffset(program, access, allocation ? &*allocation : nullptr);
+BufferPlaces::BufferPlaces(const tensor::Program& program, const plan::MemoryPlan& memory) {
+  for (size_t i = 0; i < program.buffers.size(); ++i) {
+    Add(program, static_cast<tensor::BufferId>(i), memory.buffers[i].allocation);
+  }
+}
+
+void BufferPlaces::Add(const tensor::Program& program, tensor::BufferId id,
+                       std::optional<tensor::Allocation> allocation) {
+  const tensor::Buffer& buffer = program.buffers[id];
+  Place& place = places_.emplace_back();
+  place.allocation = std::move(allocation);
+  if (!buffer.layout.empty()) {
+    for (const tensor::LayoutAxis& axis : buffer.layout) place.shape.push_back(axis.extent);
+  } else {
+    place.shape = place.allocation ? place.allocation->shape : buffer.MemoryShape();
+  }
+  place.strides.resize(place.shape.size());
+  for (size_t d = place.shape.size(); d-- > 0;) {
+    place.strides[d] = place.elements;
+    place.elements *= place.shape[d];
+  }
+  bytes_ += static_cast<double>(place.elements * tensor::ByteSize(buffer.dtype));
 }
 
 const std::vector<BufferTouch>& TouchAnalysis::Analyze(tensor::BlockId block,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bayloom/feature/block_nest.h"
+#include "bayloom/plan/memory_plan.h"
 #include "bayloom/tensor/access.h"
 
 namespace bayloom::feature {
@@ -16,6 +17,8 @@ namespace bayloom::feature {
 class BufferPlaces {
  public:
   explicit BufferPlaces(const tensor::Program& program);
+  /// As a processor's code has them: what is kept in an output takes no room of its own.
+  BufferPlaces(const tensor::Program& program, const plan::MemoryPlan& memory);
 
   struct Place {
     std::vector<int64_t> shape;    ///< physical extents, outermost first
@@ -24,13 +27,13 @@ class BufferPlaces {
     std::optional<tensor::Allocation> allocation;  ///< intermediates only
   };
   const Place& Of(tensor::BufferId buffer) const { return places_[buffer]; }
-  /// The access's place in its buffer's memory, in elements; nullopt where it is not affine.
-  std::optional<tensor::Affine> OffsetOf(const tensor::Program& program,
-                                         const tensor::Access& access) const;
   /// Of all of them together.
   double Bytes() const { return bytes_; }
 
  private:
+  void Add(const tensor::Program& program, tensor::BufferId id,
+           std::optional<tensor::Allocation> allocation);
+
   std::vector<Place> places_;
   double bytes_ = 0;
 };

@@ -24,7 +24,7 @@ namespace bayloom::fleet {
 target::Target KernelTarget(const std::string& name, int threads, const worker::Report& hello);
 
 /// Measures programs by workers without a compiler (measure/kernel_worker.h): compiles and links
-/// them here, several at a time, while the workers run those of before.
+/// them here, several at a time, while the workers run the previous ones.
 class RemoteKernelEvaluator final : public tuning::ProgramEvaluator {
  public:
   /// `pool` must outlive the evaluator. Throws InputError, saying what to install, where nothing

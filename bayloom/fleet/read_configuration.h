@@ -10,7 +10,7 @@
 
 namespace bayloom::fleet {
 
-/// A configuration as it was sent to a worker; fails for what is none of the space's.
+/// A configuration as it was sent to a worker; fails for what is not in the space.
 inline Result<space::Configuration> ReadConfiguration(const space::Space& space,
                                                       const nlohmann::json& json) {
   Result<space::Configuration> configuration = space::FromJson(space, json);

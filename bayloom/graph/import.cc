@@ -38,8 +38,6 @@
 namespace bayloom::graph {
 namespace {
 
-/// Functions in functions, graphs in graphs: deeper nesting is taken for an endless one.
-constexpr int kMaxDepth = 64;
 /// Nodes imported in all; unrolled loops and expanded functions count each time.
 constexpr int64_t kMaxNodes = 1'000'000;
 
@@ -188,7 +186,7 @@ class Importer {
   }
 
   void ImportNodes(const NodeList& nodes, Scope& scope, const OpsetVersions& opsets, int depth) {
-    if (depth > kMaxDepth) throw InputError("functions or graphs are nested too deeply");
+    if (depth > kMaxNesting) throw InputError("functions or graphs are nested too deeply");
     for (const onnx::NodeProto* const node : nodes) {
       if (--nodes_left_ < 0) {
         throw InputError(fmt::format("more than {} nodes after unrolling", kMaxNodes));

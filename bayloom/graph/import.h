@@ -39,7 +39,7 @@ struct OpenDimension {
 };
 
 /// Extents with which the dimensions fit each other: 1 for a batch, the past and the present
-/// together for what is called total, `extent` for all else.
+/// together for what is called total, `extent` for everything else.
 std::map<std::string, int64_t> ExampleExtents(const std::vector<OpenDimension>& dimensions,
                                               int64_t extent);
 

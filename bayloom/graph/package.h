@@ -50,7 +50,7 @@ struct Package {
 /// created; calls of a run are one graph.
 ///
 /// The library holds the compiled kernels for each of the variants, the weights in their final
-/// order, and the thread pool; it needs nothing but the C library. A model uses the variant with
+/// order, and the thread pool; it needs only the C library. A model uses the variant with
 /// the most features among those that the processor can run; where it can run none, creating one
 /// fails. With several shapes a run takes the one whose tensors have the sizes in bytes that the
 /// call gives; weights and kernels that shapes share are there once. The files are

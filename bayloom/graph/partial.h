@@ -56,7 +56,7 @@ struct PartialNetwork {
 /// Divides a model: refused nodes are left out, and so are nodes that depend on results of theirs
 /// with types or shapes that the model does not declare, and those that would be a part of their
 /// own with hardly any work. Each part is as large as it can be without needing a result of its own
-/// by way of a node that is left out; there are as few as that allows.
+/// through a node that is left out; there are as few as that allows.
 ///
 /// Throws as ImportOnnx for damaged models and missing extents, and InputError where no part can
 /// be translated.

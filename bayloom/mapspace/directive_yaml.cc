@@ -84,7 +84,7 @@ Directive::Kind ReadKind(const yaml::YamlValue& value) {
   if (type == "bypass" || type == "datatype" || type == "dataspace") {
     return Directive::Kind::kBypass;
   }
-  value.Fail("'" + base::InOneLine(type) + "' is none of temporal, spatial, bypass, datatype");
+  value.Fail("'" + base::InOneLine(type) + "' is not one of temporal, spatial, bypass, datatype");
 }
 
 /// A mesh has spatial loops only, but Timeloop writes the others, too.

@@ -30,7 +30,7 @@ std::unique_ptr<trial::Evaluator<Mapping>> MakeListeningEvaluator(const Analytic
                                                                   EarlierMappings& heard);
 
 /// Sizes of the problem and capacities, numbers of instances of the architecture, as logarithms, by
-/// the names that the target has for them; 0 where there is none of the name. The task parameters
+/// the names that the target has for them; 0 where no source has the name. The task parameters
 /// of Kannan 2023, sec. V.
 std::vector<double> DescribeTask(const Problem& problem, const Architecture& architecture,
                                  const Mapspace& target);

@@ -51,7 +51,8 @@ DotPeaks NominalDotPeaks(const target::Target& target, const target::MachineMode
 /// (Williams, Waterman, Patterson 2009) with a roof for each level of the memory (Ilic, Pratas,
 /// Sousa 2014). What was used last may still be in the caches, so a level's roof only covers bytes
 /// for which there is no room in the caches before it. The roof of arithmetic is that of the
-/// instructions used: dot products have their peaks' where those are known, all else float32's.
+/// instructions used: dot products have their peaks' where those are known, everything else
+/// float32's.
 double RooflineSeconds(const target::MachineModel& machine, const WorkloadDemand& demand,
                        const DotPeaks& peaks = {});
 

@@ -7,6 +7,9 @@
 
 namespace bayloom::model {
 
+/// Rows that are predicted at a time: enough for matrix products, few enough for the cache.
+inline constexpr std::ptrdiff_t kRowsAtOnce = 128;
+
 /// A column-major matrix; not owned. Element (i, j) is data[i + j * stride].
 template <typename Number>
 struct DenseView {

@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "bayloom/model/dense.h"
 #include "bayloom/model/fit_failure.h"
 #include "bayloom/model/incremental_predictor.h"
 #include "bayloom/model/log_posterior.h"
@@ -18,9 +19,6 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-
-/// Rows predicted at a time: enough for matrix products, few enough for the cache.
-constexpr Index kBatch = 128;
 
 }  // namespace
 
@@ -140,8 +138,8 @@ void GaussianProcess::Predict(const RowMatrix& rows, VectorXd& mean, VectorXd& v
   mean.resize(rows.rows());
   variance.resize(rows.rows());
   const double signal = hyperparameters_.signal_variance;
-  for (Index begin = 0; begin < rows.rows(); begin += kBatch) {
-    const Index size = std::min(kBatch, rows.rows() - begin);
+  for (Index begin = 0; begin < rows.rows(); begin += kRowsAtOnce) {
+    const Index size = std::min(kRowsAtOnce, rows.rows() - begin);
     const MatrixXd scaled = ScaledColumns(rows.middleRows(begin, size), group_of_column_,
                                           hyperparameters_.length_scales);
     MatrixXd cross = signal * Matern52(scaled_, scaled);
@@ -154,8 +152,8 @@ void GaussianProcess::Predict(const RowMatrix& rows, VectorXd& mean, VectorXd& v
 
 VectorXd GaussianProcess::PredictMean(const RowMatrix& rows) const {
   VectorXd mean(rows.rows());
-  for (Index begin = 0; begin < rows.rows(); begin += kBatch) {
-    const Index size = std::min(kBatch, rows.rows() - begin);
+  for (Index begin = 0; begin < rows.rows(); begin += kRowsAtOnce) {
+    const Index size = std::min(kRowsAtOnce, rows.rows() - begin);
     const MatrixXd cross = Covariance(Scaled(rows.middleRows(begin, size)));
     mean.segment(begin, size) = (cross.transpose() * weights_).array() + mean_;
   }

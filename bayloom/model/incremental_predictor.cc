@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "bayloom/model/dense.h"
 #include "bayloom/model/gaussian_process.h"
 #include "bayloom/model/log_posterior.h"
 #include "bayloom/model/random_forest.h"
@@ -39,9 +40,8 @@ void GaussianProcessIncrementalPredictor::Rebuild(const GaussianProcess& process
   witnesses_ = process.witnesses();
   ReserveObservations(std::ssize(witnesses_));
   scaled_ = process.Scaled(rows_);
-  constexpr Index kBatch = 128;
-  for (Index begin = 0; begin < rows_.rows(); begin += kBatch) {
-    const Index size = std::min(kBatch, rows_.rows() - begin);
+  for (Index begin = 0; begin < rows_.rows(); begin += kRowsAtOnce) {
+    const Index size = std::min(kRowsAtOnce, rows_.rows() - begin);
     MatrixXd cross = process.Covariance(scaled_.middleRows(begin, size));
     process.factor().SolveLower(cross);
     whitened_.block(begin, 0, size, cross.rows()) = cross.transpose();

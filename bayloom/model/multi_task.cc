@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "bayloom/model/dense.h"
 #include "bayloom/model/fit_failure.h"
 #include "bayloom/model/log_posterior.h"
 #include "bayloom/model/minimize.h"
@@ -18,8 +19,6 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-
-constexpr Index kBatch = 128;
 
 VectorXd AllValues(std::span<const TaskObservations> tasks) {
   Index count = 0;
@@ -243,8 +242,8 @@ void MultiTaskGaussianProcess::Predict(int task, const RowMatrix& rows, VectorXd
   }
   mean.resize(rows.rows());
   variance.resize(rows.rows());
-  for (Index begin = 0; begin < rows.rows(); begin += kBatch) {
-    const Index size = std::min(kBatch, rows.rows() - begin);
+  for (Index begin = 0; begin < rows.rows(); begin += kRowsAtOnce) {
+    const Index size = std::min(kRowsAtOnce, rows.rows() - begin);
     MatrixXd cross = parameters_.Covariance(observations_.rows, observations_.tasks,
                                             rows.middleRows(begin, size), task, group_of_column_);
     mean.segment(begin, size) = (cross.transpose() * weights_).array() + means_(task);

@@ -135,8 +135,8 @@ struct OptimizerOptions {
   /// number of parameters.
   int initial_samples = 0;
   BayesianOptions bayesian = {};
-  /// What is minimized: the outcomes' value, whatever it is called here, and named values of
-  /// theirs. Of several, "bayesian" expects hypervolume improvement from a Gaussian process of each
+  /// What is minimized: first the outcomes' value, under any name, then named values of theirs. Of
+  /// several, "bayesian" expects hypervolume improvement from a Gaussian process of each
   /// objective, "genetic" sorts its population by fronts (NSGA-II), "random" needs not know; all
   /// others minimize weighted sums of the objectives with weights that change (ParEGO).
   std::vector<std::string> objectives = {"value"};

@@ -20,7 +20,7 @@ struct ParameterSensitivity {
   model::SobolIndex index;
 };
 
-/// Sobol indices of all parameters that vary, the largest total index first, by way of a Gaussian
+/// Sobol indices of all parameters that vary, the largest total index first, through a Gaussian
 /// process that has learnt these trials (Kannan 2023, sec. V-C). Parameters count as independent:
 /// known constraints are not looked at. Confidence intervals are those of the estimate from the
 /// process, not of the process. With n trials it takes time with the cube of n; at least two

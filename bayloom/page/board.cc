@@ -73,7 +73,7 @@ FileState StateOf(const std::string& path) {
           status.st_mtim.tv_nsec};
 }
 
-/// How many connections there may be, so that descriptors are left for all else.
+/// How many connections there may be, so that descriptors are left for everything else.
 int64_t MaxConnections() {
   rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
   getrlimit(RLIMIT_NOFILE, &limit);

@@ -50,9 +50,8 @@ std::vector<int64_t> Strides(const std::vector<int64_t>& shape) {
 }
 
 std::optional<tensor::Affine> AffineOf(const tensor::Block& block, const tensor::Expr& e) {
-  const auto form = tensor::ToLinear(e, static_cast<int>(block.iters.size()));
-  if (!form) return std::nullopt;
-  return tensor::Compose(*form, block.bindings);
+  if (e->dtype != tensor::DType::kInt64) return std::nullopt;
+  return tensor::ComposeIndex(e, block.bindings);
 }
 
 /// Makes PlacedAccesses of one block.
@@ -86,9 +85,12 @@ Result<PlacedAccess> Placer::Place(tensor::BufferId buffer,
   PlacedAccess placed;
   placed.buffer = buffer;
   const tensor::Allocation* allocation = place.allocation ? &*place.allocation : nullptr;
-  if (const auto offset =
-          affine ? tensor::LinearOffset(program_, access, allocation) : std::nullopt) {
-    placed.affine.Add(*offset, place.lane_count);
+  if (auto offset = affine ? tensor::LinearOffset(program_, access, allocation) : std::nullopt) {
+    if (place.lane_count == 1) {
+      placed.affine = *std::move(offset);
+    } else {
+      placed.affine.Add(*offset, place.lane_count);
+    }
   } else {
     const bool in_layout = !program_.buffers[buffer].layout.empty();
     if (in_layout && is_write) {
@@ -261,13 +263,6 @@ void AddAffineExpressions(const tensor::Block& block, BlockAccesses& accesses) {
     if (e->op == tensor::ExprOp::kLoad || e->dtype != tensor::DType::kInt64) return;
     if (const auto affine = AffineOf(block, e)) accesses.affine.emplace(e.get(), *affine);
   });
-}
-
-Result<BlockAccesses> PlaceAccesses(const tensor::Program& program, const MemoryPlan& memory,
-                                    const tensor::Block& block) {
-  Result<BlockAccesses> accesses = PlaceLoadsAndStore(program, memory, block);
-  if (accesses) AddAffineExpressions(block, *accesses);
-  return accesses;
 }
 
 }  // namespace bayloom::plan

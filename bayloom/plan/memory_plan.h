@@ -76,8 +76,5 @@ Result<BlockAccesses> PlaceLoadsAndStore(const tensor::Program& program, const M
                                          const tensor::Block& block);
 /// Adds `affine`.
 void AddAffineExpressions(const tensor::Block& block, BlockAccesses& accesses);
-/// Both.
-Result<BlockAccesses> PlaceAccesses(const tensor::Program& program, const MemoryPlan& memory,
-                                    const tensor::Block& block);
 
 }  // namespace bayloom::plan

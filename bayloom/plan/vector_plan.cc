@@ -69,7 +69,7 @@ std::optional<VectorLoop> PlanVectorLoop(const tensor::Program& program,
   }
   std::vector<const tensor::Affine*> stores, offsets;
   int widest = 1;
-  bool plain = true;  // nothing but copies and elementwise computations
+  bool plain = true;  // only copies and elementwise computations
   for (tensor::NodeRef child : program.BodyOf(tensor::NodeRef::Loop(plan.loops.back()))) {
     if (child.is_loop()) return std::nullopt;
     const tensor::Block& block = program.blocks[child.id];

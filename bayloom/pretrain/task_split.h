@@ -11,7 +11,7 @@
 
 namespace bayloom::pretrain {
 
-/// Tasks to train on, and groups with nothing but tasks that are not trained on.
+/// Tasks to train on, and groups with only tasks that are not trained on.
 struct TaskSplit {
   std::vector<record::TaskId> training;
   std::vector<record::PoolGroup> test;

@@ -417,7 +417,7 @@ class JsonLinesReader {
     if (!HasModel(store_.database_, model.hash)) WriteModel(store_.database_, target, model);
   }
 
-  /// Sessions from before there were kinds that hold nothing but measurements of a pool.
+  /// Sessions from before there were kinds that hold only measurements of a pool.
   void MarkDatasets() {
     for (const auto& [uuid, run] : runs_) {
       if (run.has_kind) continue;

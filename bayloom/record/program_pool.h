@@ -54,8 +54,8 @@ class ProgramPool {
   /// Tasks that have programs.
   std::vector<TaskId> Tasks();
 
-  /// Visits a task's programs chunk by chunk, whole or with nothing but their features or nothing
-  /// but all the rest.
+  /// Visits a task's programs chunk by chunk, with all that is stored, with
+  /// the features only, or with everything but the features.
   enum class Part : uint8_t { kAll, kFeatures, kPrograms };
   void Visit(TaskId task, Part part, const Visitor& visitor);
   /// The programs at these places, whole, in the order of the places.

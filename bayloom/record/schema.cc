@@ -279,7 +279,7 @@ void CheckKinds(Database& database) {
   Rows rows = statement.Start();
   if (!rows.Step()) return;
   throw InputError(fmt::format(
-      "cannot use {}: it holds the {} '{}', which is none of a database of records",
+      "cannot use {}: it holds the {} '{}', which does not belong in a database of records",
       database.path(), rows.Text(0) == "table" ? "virtual table" : base::InOneLine(rows.Text(0)),
       base::InOneLine(rows.Text(1))));
 }

@@ -15,7 +15,7 @@ namespace bayloom::sketch {
 /// design spaces of its own then, and its default schedule inlines nothing.
 using Pattern = std::variant<std::monostate, ProductChain, WindowChain, PooledConvolution>;
 
-/// The pattern of a workload; std::monostate if it is none of them.
+/// The pattern of a workload; std::monostate if it is not one of them.
 Pattern Recognize(const tensor::Workload& workload);
 
 inline bool IsPlain(const Pattern& pattern) {

@@ -285,8 +285,8 @@ class ChainScheduler {
     return OwnLoops(*block);
   }
 
-  /// What only the rows of one reader need is computed with these rows, a few at a time; all else
-  /// once per block of rows.
+  /// What only the rows of one reader need is computed with these rows, a few at a time; everything
+  /// else once per block of rows.
   Status PlaceBetween(const std::string& name) {
     if (IsCheapStep(name)) {
       Result<BlockVar> block = schedule_.GetBlock(name);
@@ -319,7 +319,7 @@ class ChainScheduler {
     return ReduceOverLanes(*var);
   }
 
-  /// Nothing but a few operations on what is between, which two readers may as well repeat.
+  /// Only a few operations on what is between, which two readers may as well repeat.
   bool IsCheapStep(const std::string& name) const {
     const tensor::Block& block = BlockOf(name);
     const tensor::Program& program = schedule_.program();

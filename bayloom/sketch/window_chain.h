@@ -35,7 +35,7 @@ std::optional<WindowChain> FindWindowChain(const tensor::Workload& workload);
 ///       windows and what is between, all channels, a few places and vectors at a time
 ///       the pointwise convolution and its epilogue              in tiles of registers
 ///
-/// What lies between is as large as a tile: it stays in the caches of one core, and nothing but the
+/// What lies between is as large as a tile: it stays in the caches of one core, and only the
 /// padding is computed more than once. The convolution's tiles are those of MultiLevelTiling.
 /// Padding is folded into the windows in one space, and copied for each tile in another.
 ///

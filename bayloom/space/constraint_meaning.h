@@ -59,7 +59,7 @@ class ConstraintMeaning {
   Operand Not(const Operand& operand, size_t offset) const;
   Operand Compare(std::string_view symbol, const Operand& a, const Operand& b) const;
   Operand Member(const Operand& item, std::span<const Operand> members) const;
-  /// Whether the item has a value, as all members have, and is none of them.
+  /// Whether the item has a value, as all members have, and is not one of them.
   Operand NoMember(const Operand& item, std::span<const Operand> members) const;
   Operand Select(const Operand& condition, const Operand& yes, const Operand& no) const;
   Operand Call(const Token& name, std::span<const Operand> arguments) const;

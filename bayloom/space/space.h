@@ -42,7 +42,7 @@ class Space {
 
   int size() const { return static_cast<int>(parameters_.size()); }
   const Parameter& parameter(int i) const { return *parameters_[i]; }
-  /// -1 if there is none of that name.
+  /// -1 if no parameter has that name.
   int IndexOf(std::string_view name) const;
 
   /// Number of feasible configurations: exact below 2^53, rounded above; infinity above 1.8e308,

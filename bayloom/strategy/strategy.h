@@ -104,7 +104,7 @@ struct StrategyMaker {
 /// All strategies by name:
 ///   bayes             cost model and surrogate together (strategy/bayes/bayes_search.h)
 ///   evolutionary      MetaSchedule's search
-///   random            nothing but chance
+///   random            by chance alone
 base::Registry<StrategyMaker>& Strategies();
 /// Whether CreateStrategy understands a name, with or without words; if not, why.
 Status CheckStrategyName(std::string_view name);

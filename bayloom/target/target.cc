@@ -66,8 +66,8 @@ bool UsesAvx512(const Target& target) {
 }
 
 /// Each rate is what was fitted on that processor, as it shows in the estimate, over the estimate's
-/// weight for it, so that estimates are those of before there were machine models, to the last bit.
-/// It has two units of each kind with a latency of four cycles.
+/// weight for it, so that estimates are those from before there were machine models, to the last
+/// bit. It has two units of each kind with a latency of four cycles.
 MachineModel NominalMachine(const Target& target) {
   if (target.kind() == TargetKind::kNvidiaGpu) {
     Target unmeasured = target;

@@ -93,8 +93,11 @@ std::optional<Affine> LayoutOffset(const Program& program, const Buffer& buffer,
   return offset;
 }
 
-std::vector<Access> AccessesOf(const Program& program, BlockId id) {
-  const Block& block = program.blocks[id];
+std::vector<Access> AccessesOf(const Program& program, BlockId block) {
+  return AccessesOf(program.blocks[block]);
+}
+
+std::vector<Access> AccessesOf(const Block& block) {
   std::vector<Access> accesses;
   if (block.kind != BlockKind::kInit) AppendLoads(block, block.value, false, accesses);
   accesses.push_back(MakeAccess(block, block.output, true, block.output_index));

@@ -25,6 +25,7 @@ struct Access {
 
 /// The block's accesses: loads in the order of the value's traversal, then the store. A
 /// reduction's own read of its output is not listed. Equal accesses are listed once.
+std::vector<Access> AccessesOf(const Block& block);
 std::vector<Access> AccessesOf(const Program& program, BlockId block);
 
 /// A linear form over a block's iterators as an affine function of digits.

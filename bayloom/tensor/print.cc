@@ -9,6 +9,7 @@
 #include <span>
 #include <string_view>
 
+#include "bayloom/tensor/loop_names.h"
 #include "bayloom/tensor/names.h"
 #include "bayloom/tensor/print_expr.h"
 #include "bayloom/tensor/program.h"
@@ -282,5 +283,12 @@ std::string Print(const Workload& workload) {
 }
 
 std::string Print(const Program& program) { return ProgramPrinter(program).Print(); }
+
+std::vector<std::string> LoopNames(const Program& program) {
+  const DigitNames digits(program);
+  std::vector<std::string> names;
+  for (const Loop& loop : program.loops) names.push_back(digits.Of(loop));
+  return names;
+}
 
 }  // namespace bayloom::tensor

@@ -124,7 +124,7 @@ Outcome InfeasibleOutcome(const Json& object) {
   if (*stage == "build") return told(Verdict::kBuildError);
   if (*stage == "run") return told(Verdict::kCrash);
   if (*stage == "check") return told(Verdict::kWrongOutput);
-  return Refused("the stage is none of build, run and check: " + text);
+  return Refused("the stage is not one of build, run and check: " + text);
 }
 
 Outcome OutcomeOfObject(const Json& object, const AnswerFormat& format) {

@@ -31,7 +31,7 @@ struct MapIdentity {
 /// objective and evaluator.
 std::optional<record::RunRecord> LastSearchOf(const MapIdentity& identity, record::Store& store);
 
-/// A mapping as a store keeps it. Fails if it is none of the problem and architecture.
+/// A mapping as a store keeps it. Fails if it does not belong to the problem and architecture.
 Result<mapspace::Mapping> ParseStoredMapping(const std::string& candidate,
                                              const mapspace::Problem& problem,
                                              const mapspace::Architecture& architecture);

@@ -13,7 +13,7 @@ namespace bayloom::tuning {
 
 /// A graph, as ImportOnnx gives it, as operators that can be computed tile by tile: convolutions
 /// and matrix products as LayersOf has them, pools, and what else combines several tensors or
-/// reduces one. Neighbours of this last kind are one operator where they read nothing but its
+/// reduces one. Neighbours of this last kind are one operator where they read only its
 /// inputs and each other: a softmax, a sum of branches with the normalization behind it.
 ///
 /// Everything else is part of how an operator reads its operands: what depends on one tensor

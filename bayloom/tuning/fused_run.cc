@@ -121,7 +121,7 @@ std::string FusedRun::Definition() const {
       .dump();
 }
 
-/// Finds or begins the run of the tiles; makes those of before known.
+/// Finds or begins the run of the tiles; makes those of earlier runs known.
 void FusedRun::OpenRecord() {
   record::RunRecord wanted;
   wanted.kind = record::RunKind::kMap;

@@ -49,7 +49,7 @@ class FusedRun {
 
   /// Where the search of groups is.
   struct Status {
-    int64_t tiles = 0;        ///< known, those of before the run was resumed included
+    int64_t tiles = 0;        ///< known, those before the run was resumed included
     int64_t searched = 0;     ///< tiles, since it was resumed
     int64_t evaluations = 0;  ///< of tiles
     double seconds = 0;

@@ -23,7 +23,7 @@ std::optional<std::pair<tensor::BufferId, Access>> OnlyAccess(const tensor::Expr
                                                               int iters) {
   std::vector<const tensor::ExprNode*> loads;
   tensor::Visit(factor, [&](const tensor::Expr& e) {
-    // Scalars are zero points and the like.
+    // Scalars are zero points and similar values.
     if (e->op == tensor::ExprOp::kLoad && !e->operands.empty()) loads.push_back(e.get());
   });
   if (loads.size() != 1) return std::nullopt;

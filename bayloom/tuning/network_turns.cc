@@ -23,7 +23,7 @@ namespace bayloom::tuning {
 namespace {
 
 /// Rounds that are aimed at, those that are carried out at least, and those that are recorded.
-constexpr int kRounds = 24, kMinRounds = 3, kRecordedRounds = 5;
+constexpr int kRounds = 24, kRecordedRounds = 5;
 /// What of the time goes into rounds; the rest compares the two networks.
 constexpr double kShareOfRounds = 0.65;
 /// Where the pairs do not say which is faster, they go on for so much more of the budget.

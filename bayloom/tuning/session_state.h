@@ -38,7 +38,7 @@ struct SessionState {
 
   int64_t trials() const;
   std::string ToText() const;
-  /// nullopt if the text is none of a state's: not of its form, or with numbers that no session
+  /// nullopt if the text is no state: not of its form, or with numbers that no session
   /// writes, such as a slot of -5 trials. Slots of older versions lack their ends, their states the
   /// phases, weights, estimates and gain.
   static std::optional<SessionState> Parse(const std::string& text);

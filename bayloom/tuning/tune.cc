@@ -44,7 +44,7 @@ constexpr double kMinRepeatSeconds = 2;
 /// ... but of a short budget no larger share than this.
 constexpr double kMaxRepeatShare = 0.2;
 /// How many times as long as planned it may take where the time is not limited.
-constexpr double kPatience = 2;
+constexpr double kUntimedPatience = 2;
 /// Where a session keeps the peak that its scheduler knows.
 constexpr const char* kPeak = "peak_flops_per_second";
 /// ... and what it learnt of earlier tunings.
@@ -276,7 +276,7 @@ trial::StopReason Tuning::Run(const TuningObserver& observer) {
   const double wanted =
       std::max(kMinRepeatSeconds, options_.repeat_share * session_->Status().seconds);
   const double planned = is_timed ? std::min(wanted, ReservedSeconds(options_)) : wanted;
-  budget.seconds = is_timed ? planned : kPatience * planned;
+  budget.seconds = is_timed ? planned : kUntimedPatience * planned;
   const trial::StopReason end = Repeat(budget, planned, observer);
   if (!trial::CanResume(end)) return reason;
   store_.SetFinished(session_->id(), false);

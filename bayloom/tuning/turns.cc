@@ -12,7 +12,6 @@ namespace bayloom::tuning {
 namespace {
 
 /// Rounds before which nothing is dropped.
-constexpr size_t kMinRounds = 3;
 /// Deviations of a median that make a difference clear. Many programs are looked at many times.
 constexpr double kClear = 3;
 /// A deviation that few rounds tell may be much too small by luck: by how much more a difference
@@ -59,7 +58,8 @@ double Turns::Noise() const {
   const int fastest = Fastest();
   for (int i = 0; i < programs(); ++i) {
     const std::vector<double> logs = LogRatios(i, fastest);
-    if (i != fastest && logs.size() >= kMinRounds) deviations.push_back(RobustDeviation(logs));
+    if (i != fastest && logs.size() >= size_t{kMinRounds})
+      deviations.push_back(RobustDeviation(logs));
   }
   return deviations.empty() ? 0 : Median(deviations);
 }
@@ -69,7 +69,7 @@ void Turns::Drop(double noise, int tasks) {
   for (int i = 0; i < programs(); ++i) {
     if (i == fastest || !is_in_[i]) continue;
     const std::vector<double> logs = LogRatios(i, fastest);
-    if (logs.size() < kMinRounds) continue;
+    if (logs.size() < size_t{kMinRounds}) continue;
     const double deviation = std::max({kMinNoise, noise, RobustDeviation(logs)});
     const double rounds = static_cast<double>(logs.size() - 1) * std::max(1, tasks);
     const double clear = kClear * (1 + kDistrust / rounds);

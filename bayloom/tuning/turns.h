@@ -8,6 +8,9 @@
 
 namespace bayloom::tuning {
 
+/// Fewer rounds decide nothing.
+inline constexpr int kMinRounds = 3;
+
 /// Times of a task's programs that are measured in turns, and which of them stay in: in each round
 /// every program that is in is timed once. The first program is the one that is kept unless another
 /// is clearly faster.

@@ -157,7 +157,7 @@ class WorkerPool::Impl {
     if (Left() == 0) throw InputError(WhyNoneIsLeft(workers_));
   }
 
-  /// One round: starts what is due, hands out trials, and reads and writes what can be had within
+  /// One round: starts what is due, hands out trials, and reads and writes what is available within
   /// so many seconds.
   void Look(double seconds) {
     for (Worker& worker : workers_) StartIfDue(worker);

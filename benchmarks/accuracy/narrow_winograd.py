@@ -5,7 +5,7 @@
 
     python3 benchmarks/accuracy/narrow_winograd.py [--channels 64 256 512] [--seeds 3] [--result FILE]
 
-Factors are stored in bfloat16, all else is computed in float64: images and weights for direct sums;
+Factors are stored in bfloat16, everything else is computed in float64: images and weights for direct sums;
 transformed images (of rounded ones) and transformed weights for Winograd's algorithm (Lavin and Gray
 2016). Errors are those of the convolution of what was not rounded: the largest over the largest
 output, and the root mean square over that of the outputs. Needs numpy.

@@ -12,6 +12,7 @@
 
 #include "bayloom/base/clock.h"
 #include "bayloom/codegen/host.h"
+#include "bayloom/feature/code_estimate.h"
 #include "bayloom/measure/measure_machine.h"
 #include "bayloom/measure/measurer.h"
 #include "bayloom/measure/runner_main.h"
@@ -116,6 +117,10 @@ void Fit(const Options& options) {
   fmt::print("{:>9}\n", "mean");
   PrintCorrelations("nominal machine", nominal);
   PrintCorrelations("measured machine", CorrelationsOf(records, machine, {}));
+  PrintCorrelations("estimate of code",
+                    CorrelationsOf(records, [&](const tensor::Program& program) {
+                      return feature::EstimateCodeTime(program, records.target);
+                    }));
   const feature::EstimateWeights weights = FitWeights(records, {});
   PrintCorrelations("fitted weights", CorrelationsOf(records, machine, weights));
   for (size_t half : {0, 1}) {

@@ -9,7 +9,7 @@ For each model: onnxruntime's time over Bayloom's (above 1 Bayloom is faster), a
 the turns; the seconds that `bayloom compile` takes until the library is there, the model's import
 included; and with --tuned DIR, which holds MODEL.db of `bayloom tune`, the time of the tuned network
 over that of the default one. Outputs must equal onnxruntime's. A store of programs of its own, which
-holds nothing but the measured machine, takes the place of the user's.
+holds only the measured machine, takes the place of the user's.
 """
 
 import argparse

@@ -74,7 +74,7 @@ class Trial(Mapping):
         """The value of a parameter. Raises InputError if it is inactive or none of the choices."""
         value = self._suggested(name)
         if value not in choices:
-            raise InputError(f"parameter '{name}' is {value!r}, which is none of {list(choices)}")
+            raise InputError(f"parameter '{name}' is {value!r}, which is not one of {list(choices)}")
         return value
 
     def suggest_int(self, name: str, low: int, high: int, **_: Any) -> int:
@@ -87,7 +87,7 @@ class Trial(Mapping):
 
     def _suggested(self, name: str) -> Any:
         if name not in self.params:
-            raise InputError(f"parameter '{name}' is inactive here, or there is none of that name")
+            raise InputError(f"parameter '{name}' is inactive here, or no parameter has that name")
         return self.params[name]
 
     def _suggested_within(self, name: str, low: float, high: float) -> Any:
@@ -161,8 +161,8 @@ class Study:
         [1, 2, 2, 2]
 
     With several `directions` (and names, `objectives`) an objective returns as many values, in that
-    order or in a dict by name; what is searched for are the trials that no other one is at least as
-    good as in all of them, `best_trials`.
+    order or in a dict by name. The search is for `best_trials`: the trials that no other trial equals
+    or exceeds in every objective.
 
         >>> study = Study({"size": list(range(1, 9))}, directions=["minimize", "maximize"],
         ...               objectives=["cost", "quality"], seed=1)
@@ -268,7 +268,7 @@ class Study:
     def best_trials(self) -> list:
         """The trials with the best value; with several objectives the Pareto set: those that no
         other one is at least as good as in all objectives, and better in one. Trials of lower
-        fidelities (docs/scenarios.md) are none of them."""
+        fidelities (docs/scenarios.md) are left out."""
         feasible = [trial for trial in self.trials
                     if trial.ok and self._engine.is_full(self._space.encode(trial.params))]
         if not feasible:

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "bayloom/base/result.h"
+#include "bayloom/feature/code_estimate.h"
 #include "benchmarks/calibration/fit.h"
 #include "tests/temporary_folder.h"
 
@@ -44,6 +45,13 @@ TEST(Calibration, EstimatesOrderSchedulesNearlyAsTheirTimes) {
     // Elementwise programs differ by little more than the noise of timing.
     EXPECT_GE(correlation, family == "elementwise" ? 0.45 : 0.55) << family;
   }
+}
+
+TEST(Calibration, EstimatesOfCodeOrderSchedulesNearlyAsTheirTimes) {
+  const RankCorrelations measured = CorrelationsOf(Recorded(), [](const tensor::Program& program) {
+    return feature::EstimateCodeTime(program, Recorded().target);
+  });
+  EXPECT_GE(measured.mean, 0.74);
 }
 
 TEST(Calibration, TheMeasuredMachineIsBetterThanTheNominalOne) {

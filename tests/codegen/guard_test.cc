@@ -1,46 +1,16 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/plan/cpu/guard.h"
-
 #include "bayloom/codegen/compile.h"
 #include "bayloom/tensor/operators.h"
-#include "bayloom/tensor/primitives.h"
 #include "tests/codegen/compiled.h"
 #include "tests/codegen/random_tiles.h"
 #include "tests/count_of.h"
+#include "tests/plan/padded_windows.h"
 #include "tests/tensor/workloads.h"
 
 namespace bayloom::testing {
 namespace {
-
-tensor::Workload Depthwise(int64_t size, int64_t channels, tensor::Conv2dOptions options) {
-  tensor::WorkloadBuilder b("depthwise");
-  const tensor::Tensor x = b.Input("x", {1, size, size, channels});
-  const tensor::Tensor w = b.Constant("w", {3, 3, channels});
-  return b.Build({tensor::DepthwiseConv2d(b, "conv", x, w, options)});
-}
-
-tensor::Conv2dOptions Padded(int64_t before, int64_t after, int64_t stride = 1,
-                             int64_t dilation = 1) {
-  tensor::Conv2dOptions options;
-  options.stride = {stride, stride};
-  options.dilation = {dilation, dilation};
-  options.pad_before = {before, before};
-  options.pad_after = {after, after};
-  return options;
-}
-
-/// The naive program, padding read through guards.
-tensor::Program WithPaddingInlined(const tensor::Workload& workload) {
-  tensor::Program program = tensor::Lower(workload);
-  for (tensor::BlockId block : program.BlocksInOrder()) {
-    if (program.blocks[block].kind == tensor::BlockKind::kPlain) {
-      EXPECT_TRUE(tensor::ComputeInline(program, block).ok());
-    }
-  }
-  return program;
-}
 
 struct GuardCase {
   std::string name;
@@ -148,26 +118,6 @@ TEST(GuardCodeTest, WhatOnlyAddsZerosIsLeftOut) {
   EXPECT_EQ(CountOf(ir, " select "), 0) << ir;
   // The first and the last row of the window are jumped over; the middle one is always inside.
   EXPECT_EQ(CountOf(ir, "label %then"), 2) << ir;
-}
-
-TEST(GuardCodeTest, GuardsAreFoundWhereAZeroAddsNothing) {
-  const auto guards_of = [](const tensor::Workload& workload) {
-    const tensor::Program program = WithPaddingInlined(workload);
-    const tensor::BlockId block = program.BlocksInOrder().front();
-    const plan::BlockAccesses accesses =
-        *plan::PlaceAccesses(program, plan::PlanMemory(program), program.blocks[block]);
-    return plan::GuardsOf(program.blocks[block], accesses).size();
-  };
-  EXPECT_EQ(guards_of(Depthwise(7, 4, Padded(1, 1))), 4u);
-  EXPECT_EQ(guards_of(Depthwise(7, 4, Padded(0, 1))), 2u);
-  EXPECT_EQ(guards_of(Depthwise(7, 4, Padded(0, 0))), 0u);
-  // A sum is another one without its ones.
-  tensor::WorkloadBuilder b("ones");
-  const tensor::Tensor x = tensor::Pad(b, "pad", b.Input("x", {5}), {1}, {1},
-                                       tensor::Literal(1, tensor::DType::kFloat32));
-  EXPECT_EQ(
-      guards_of(b.Build({tensor::ReduceAxes(b, "sum", x, {0}, tensor::Reduction::kSum, true)})),
-      0u);
 }
 
 }  // namespace

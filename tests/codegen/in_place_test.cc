@@ -3,64 +3,15 @@
 
 /// Intermediates that are kept in the memory of an output.
 
-#include "bayloom/plan/in_place_plan.h"
-#include "bayloom/plan/memory_plan.h"
 #include "bayloom/sketch/design_space.h"
 #include "tests/codegen/compiled.h"
+#include "tests/plan/normalized_rows.h"
 #include "tests/tensor/workloads.h"
 
 namespace bayloom::testing {
 namespace {
 
 using tensor::Tensor;
-
-constexpr int64_t kRows = 3, kColumns = 5003;  // a row is more than the stack takes
-
-/// How the last stage uses t = exp(x).
-enum class Use { kElement, kMirrored, kTransposedRows, kAlsoOutput };
-
-tensor::Workload Workload(Use use, tensor::DType dtype = tensor::DType::kFloat32) {
-  tensor::WorkloadBuilder b("normalized");
-  const Tensor x = b.Input("x", {kRows, kColumns});
-  const Tensor t = b.Compute("t", {kRows, kColumns}, [&](const auto& s) {
-    return tensor::Unary(tensor::ExprOp::kExp, x(s[0], s[1]));
-  });
-  const Tensor sum = b.Reduce("sum", {kRows}, {{"j", kColumns}}, tensor::Reduction::kSum,
-                              [&](auto s, auto r) { return t(s[0], r[0]); });
-  const Tensor y = b.Compute("y", {kRows, kColumns}, [&](const auto& s) {
-    const tensor::Expr column = use == Use::kMirrored ? kColumns - 1 - s[1] : s[1];
-    const tensor::Expr row = use == Use::kTransposedRows ? kRows - 1 - s[0] : s[0];
-    return tensor::Cast(dtype, t(row, column) / sum(s[0]));
-  });
-  if (use != Use::kAlsoOutput) return b.Build({y});
-  const Tensor z = b.Compute("z", {kRows, kColumns}, [&](const auto& s) {
-    return t(s[0], s[1]) + tensor::FloatLiteral(1);
-  });
-  return b.Build({y, z});
-}
-
-/// The name of the output that keeps `t` in the program; empty if there is none.
-std::string KeeperOf(const tensor::Program& program) {
-  const tensor::BlockId writer = program.FindBlock("t");
-  if (writer < 0) return "";
-  const tensor::BufferId output = plan::OutputThatKeeps(program, program.blocks[writer].output);
-  return output < 0 ? "" : program.buffers[output].name;
-}
-
-TEST(InPlace, WhatIsReadAtTheElementThatIsWritten) {
-  EXPECT_EQ(KeeperOf(tensor::Lower(Workload(Use::kElement))), "y");
-  EXPECT_EQ(KeeperOf(tensor::Lower(Workload(Use::kMirrored))), "");
-  EXPECT_EQ(KeeperOf(tensor::Lower(Workload(Use::kTransposedRows))), "");
-  EXPECT_EQ(KeeperOf(tensor::Lower(Workload(Use::kElement, tensor::DType::kInt32))), "");
-  EXPECT_EQ(KeeperOf(tensor::Lower(Workload(Use::kAlsoOutput))), "z");  // y is not the last reader
-}
-
-TEST(InPlace, TakesNoWorkspace) {
-  const tensor::Program program = tensor::Lower(Workload(Use::kElement));
-  EXPECT_LT(plan::PlanMemory(program).shared_bytes, kColumns);
-  EXPECT_GE(plan::PlanMemory(tensor::Lower(Workload(Use::kMirrored))).shared_bytes,
-            4 * kRows * kColumns);
-}
 
 /// A product reads all of what is kept in the output before any of the output is written, although
 /// what comes after it is otherwise computed tile by tile.
@@ -91,7 +42,7 @@ TEST(InPlace, ProgramsComputeTheSame) {
   bayloom_set_threads(2);
   int kept = 0;
   for (const Use use : {Use::kElement, Use::kMirrored, Use::kTransposedRows, Use::kAlsoOutput}) {
-    const tensor::Workload workload = Workload(use);
+    const tensor::Workload workload = RowsOf(use);
     const sketch::SpaceGenerator generator(workload, target);
     const std::vector<tensor::HostTensor> arguments = RandomArguments(workload, 3);
     std::vector<tensor::HostTensor> expected = arguments;

@@ -29,7 +29,7 @@ using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// A target that differs from what this machine may be in nothing but the tile registers: those can
+/// A target that differs from what this machine may be only in the tile registers: those can
 /// be replaced by loops.
 target::Target TileTarget() {
   target::Target target = *target::LevelTarget("x86-64-v4", 1);

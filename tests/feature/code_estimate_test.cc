@@ -100,9 +100,7 @@ TEST(CodeEstimateTest, BlocksAreTransposedInRegisters) {
 /// With 32 registers of 16 floats.
 target::Target WideCore() {
   target::Target target = OneCore();
-  target.machine = target::NominalMachine(target);
-  target.machine->vector_bytes = 64;
-  target.machine->vector_registers = 32;
+  target.vector_bytes = 64;
   return target;
 }
 

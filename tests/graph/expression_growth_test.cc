@@ -22,10 +22,10 @@ namespace {
 using tensor::Expr;
 using tensor::Tensor;
 
-constexpr int64_t kRows = 3, kColumns = 40;
+constexpr int64_t kMapRows = 3, kMapColumns = 40;
 
 Tensor Map(GraphBuilder& b, const char* op, const GraphBuilder::ElementFunction& value) {
-  return b.Map(op, {kRows, kColumns}, value);
+  return b.Map(op, {kMapRows, kMapColumns}, value);
 }
 
 Expr Exp(const Expr& x) { return tensor::Unary(tensor::ExprOp::kExp, x); }
@@ -46,7 +46,7 @@ Tensor Mean(GraphBuilder& b, const Tensor& x) {
 /// Reads at several places, as an interpolation does.
 Tensor Blend(GraphBuilder& b, const Tensor& x) {
   return Map(b, "blend", [&](const auto& i) {
-    const Expr last = Expr(kColumns - 1);
+    const Expr last = Expr(kMapColumns - 1);
     const Expr next = tensor::Min(i[1] + Expr(1), last), mirrored = last - i[1];
     return (x(i[0], i[1]) + x(i[0], next) + x(i[0], mirrored)) * tensor::FloatLiteral(0.33);
   });
@@ -56,7 +56,7 @@ Tensor Blend(GraphBuilder& b, const Tensor& x) {
 Tensor Reflect(GraphBuilder& b, const Tensor& x) {
   return Map(b, "reflect", [&](const auto& i) {
     const Expr left = tensor::Max(i[1] - Expr(1), Expr(1) - i[1]);
-    const Expr right = Expr(2 * kColumns - 2) - i[1];
+    const Expr right = Expr(2 * kMapColumns - 2) - i[1];
     return x(i[0], tensor::Min(left, right));
   });
 }
@@ -67,7 +67,7 @@ Tensor Gompertz(GraphBuilder& b, const Tensor& x) {
 }
 
 Tensor Softmax(GraphBuilder& b, const Tensor& x) {
-  const Tensor sum = b.Reduce("sum", {kRows}, {{"k", kColumns}}, tensor::Reduction::kSum,
+  const Tensor sum = b.Reduce("sum", {kMapRows}, {{"k", kMapColumns}}, tensor::Reduction::kSum,
                               [&](const auto& i, const auto& k) { return Exp(x(i[0], k[0])); });
   return Map(b, "div", [&](const auto& i) { return Exp(x.At(i)) / sum(i[0]); });
 }
@@ -83,9 +83,9 @@ class ExpressionGrowthTest : public ::testing::TestWithParam<Chain> {
  protected:
   static Graph Make(int steps) {
     GraphBuilder b("chain");
-    Tensor x = b.Input("x", tensor::DType::kFloat32, {kRows, kColumns});
+    Tensor x = b.Input("x", tensor::DType::kFloat32, {kMapRows, kMapColumns});
     if (GetParam().behind_product) {
-      x = Multiply(b, x, b.Constant("w", RandomTensor({kColumns, kColumns}, 4)));
+      x = Multiply(b, x, b.Constant("w", RandomTensor({kMapColumns, kMapColumns}, 4)));
     }
     for (int i = 0; i < steps; ++i) x = GetParam().step(b, x);
     return b.Build({{"y", x.id()}});
@@ -121,8 +121,9 @@ TEST_P(ExpressionGrowthTest, ALongChainIsAsLargeAsItIsLong) {
     }
     std::vector<const tensor::Program*> chosen;
     for (const tensor::Program& program : programs) chosen.push_back(&program);
-    const tensor::HostTensor x = RandomTensor({kRows, kColumns}, 9);
-    tensor::HostTensor y = tensor::HostTensor::Zeros(tensor::DType::kFloat32, {kRows, kColumns});
+    const tensor::HostTensor x = RandomTensor({kMapRows, kMapColumns}, 9);
+    tensor::HostTensor y =
+        tensor::HostTensor::Zeros(tensor::DType::kFloat32, {kMapRows, kMapColumns});
     Executor(network, chosen, target).Run({x.data.data()}, {y.data.data()});
     const tensor::HostTensor expected = EvaluateGraph(graph, {x})[0];
     for (int64_t i = 0; i < y.ElementCount(); ++i) {

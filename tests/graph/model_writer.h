@@ -41,7 +41,7 @@ class ModelWriter {
   }
   void Output(const std::string& value);
 
-  /// The graph, imported by way of a file.
+  /// The graph, imported from a file.
   Graph Import() const;
   void Save(const std::string& path) const;
 

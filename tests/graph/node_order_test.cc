@@ -180,7 +180,8 @@ TEST(Functions, AttributesHaveDefaults) {
   EXPECT_THAT(Values(Compute(model, {Floats({2}, {3, -4})})[0]), ElementsAre(3, -1));
 }
 
-/// Bodies are copies that are there for one call: what is made of the one is none of the other's.
+/// Bodies are copies that are there for one call: what is made of the one does not belong to the
+/// other.
 TEST(Functions, GraphsOfTheirBodiesHaveDataOfTheirOwn) {
   const auto function = [](const std::string& name, int value) {
     const std::string branch = "type: GRAPH g { initializer { name: 'k' data_type: 1 float_data: " +

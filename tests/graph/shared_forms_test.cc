@@ -19,13 +19,13 @@
 namespace bayloom::graph {
 namespace {
 
-constexpr int64_t kWords = 2048, kWidth = 200, kRows = 3;
+constexpr int64_t kWords = 2048, kWidth = 200, kTokens = 3;
 
 /// Rows of a table, and their products with all of its rows, as models tie an embedding to the last
 /// layer. The product reads the table or its transposition.
 Graph Tied(bool transposed) {
   ModelWriter writer;
-  const std::string ids = writer.Input(tensor::DType::kInt64, {kRows});
+  const std::string ids = writer.Input(tensor::DType::kInt64, {kTokens});
   const std::string table = writer.Constant(RandomTensor({kWords, kWidth}, 1));
   const std::string rows = writer.Node("Gather", {table, ids});
   const std::string active = writer.Node("Relu", {rows});

@@ -30,7 +30,7 @@ std::string IntAttribute(const std::string& name, int64_t value);
 /// A list of 64-bit integers as an initializer.
 std::string Integers(const std::string& name, const std::vector<int64_t>& values);
 
-/// The graph of the model, by way of a file.
+/// The graph of the model, from a file.
 Graph Import(const onnx::ModelProto& model);
 /// What the model computes.
 std::vector<tensor::HostTensor> Compute(const onnx::ModelProto& model,

@@ -110,7 +110,7 @@ TEST(Architecture, FilesSayWhereTheyAreWrong) {
           "a.yaml:5:5: arch.storage[0]: memory 'Buffer' needs its size");
   refusal(head + "  - {name: B, entries: 4, instances: 3}\n", "level 'B' has 3 instances");
   refusal(head + "  - {name: B, entries: 4}\n  constraints:\n  - {target: B, type: bypas}\n",
-          "a.yaml:7:23: arch.constraints[0].type: 'bypas' is none of");
+          "a.yaml:7:23: arch.constraints[0].type: 'bypas' is not one of");
   refusal("architecture:\n  nodes: []\n", "there is no arithmetic unit");
   refusal(head + "  - name: B\n    entries: 4\n    vector-acess-energy: 3\n",
           "a.yaml:7:26: arch.storage[0].vector-acess-energy: is not known here; is "

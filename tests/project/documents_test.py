@@ -19,8 +19,8 @@ import subprocess
 import sys
 import tempfile
 
-DOCUMENTS = ["README.md", "docs/libraries.md", "docs/models.md", "docs/report_page.md",
-             "docs/scenarios.md", "docs/scheduling.md", "docs/workers.md"]
+DOCUMENTS = ["README.md", "docs/libraries.md", "docs/models.md", "docs/one_node.md",
+             "docs/report_page.md", "docs/scenarios.md", "docs/scheduling.md", "docs/workers.md"]
 MODELS = ["resnet18", "squeezenet1.1", "mobilenet_v2"]
 TRIALS = "6"
 SKIPPED = [
@@ -29,7 +29,7 @@ SKIPPED = [
     (r"\bcuda\b|gpus", "needs a GPU"),
     (r"\bbert\.onnx|detector\.onnx|kernel\.yaml|blur\.yaml|flags\.yaml --resume|spmm\.json|T1\.json|"
      r"chip\.yaml", "needs a file of the reader's own"),
-    (r"--max-size 400k", "needs the programs of a whole tuning"),
+    (r"--max-size 400k|one\.db --task", "needs the programs of a whole tuning"),
     (r"bayloom board|bayloom serve|bayloom learn", "goes on until it is stopped"),
 ]
 

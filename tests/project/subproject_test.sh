@@ -11,8 +11,9 @@ shift
 build=$(mktemp -d)
 trap 'rm -rf "$build"' EXIT
 
-cmake -S "$(dirname "$0")/subproject" -B "$build" -G Ninja -DBAYLOOM_SOURCE="$source" "$@"
-command=$(grep '"command".*bayloom/space/space\.cc' "$build/compile_commands.json")
+cmake -S "$(dirname "$0")/subproject" -B "$build" -G Ninja -DBAYLOOM_SOURCE="$source" \
+  -DBAYLOOM_UNITY_BUILD=ON "$@"
+command=$(grep '"command".*bayloom_space\.dir/Unity/unity_0' "$build/compile_commands.json")
 [[ $command == *" -DOF_THE_PARENT -O1 -DNDEBUG "* && $command != *-Werror* ]] || {
   echo "the parent's flags are not those of: $command"
   exit 1

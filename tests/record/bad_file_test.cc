@@ -133,7 +133,7 @@ TEST(BadFile, ViewsAndTriggersInPlaceOfTablesAreRefused) {
     for (const auto mode : {Store::Mode::kReadOnly, Store::Mode::kReadWrite}) {
       EXPECT_THAT(ErrorOf([&] { Store store(path, mode); }),
                   testing::MatchesRegex("cannot use .*: it holds the (view 'trials'|trigger 't'), "
-                                        "which is none of a database of records"));
+                                        "which does not belong in a database of records"));
     }
   }
 }

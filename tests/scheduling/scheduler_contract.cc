@@ -37,7 +37,7 @@ TEST_P(SchedulerContract, AResumedSessionGoesOnAsTheInterruptedOne) {
   KnownSession whole(UnequalTasks(), kSlot), resumed(UnequalTasks(), kSlot);
   for (int slot = 0; slot < 40; ++slot) {
     whole.RunSlot(*uninterrupted);
-    resumed.RunSlot(*Make());  // knows nothing but the progress
+    resumed.RunSlot(*Make());  // knows only the progress
   }
   EXPECT_EQ(whole.choices(), resumed.choices());
 }

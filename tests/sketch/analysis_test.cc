@@ -43,7 +43,7 @@ TEST(ElementwiseConsumer, MayNotReadAnElementTwiceOrNever) {
   EXPECT_EQ(
       ConsumerOfSums({4, 6}, [](auto& sum, auto& i) { return sum(i[0], tensor::Expr(5) - i[1]); }),
       -1)
-      << "backwards is none of the indices that are looked through";
+      << "backwards is not one of the indices that are looked through";
 }
 
 TEST(ElementwiseConsumer, AConcatenationThatBeginsWithTheResultIsNone) {

@@ -32,11 +32,11 @@ void PrecisionOption::AddTo(CLI::App& command) {
   OneOf(command
             .add_option("--precision", name_,
                         WithDetails("Type of products: f32, tf32, bf16 or f16",
-                                    ", as they read it, convolutions, too. They sum up,\n"
-                                    "and all else computes, in float32.\n"
-                                    "Operators that would take the outputs further from float32\n"
-                                    "than the tolerance read float32. tf32 is for tensor cores\n"
-                                    "of GPUs; elsewhere it only rounds"))
+                                    ". Products and convolutions read this type;\n"
+                                    "sums and all other operators are float32. An operator whose\n"
+                                    "outputs would differ from float32 by more than the tolerance\n"
+                                    "reads float32. tf32 is for tensor cores of GPUs; elsewhere\n"
+                                    "it only rounds"))
             ->option_text("TYPE")
             ->default_str("f32"),
         {"f32", "tf32", "bf16", "f16"});

@@ -10,21 +10,11 @@
 #include "bayloom/codegen/ir/reduction.h"
 
 namespace bayloom::codegen {
-namespace {
-
-/// Registers that are enough for additions not to wait for each other; a result takes no more than
-/// so many of them.
-constexpr size_t kRegistersInFlight = 8;
-
-}  // namespace
-
 void FoldedSums::BeginLoops() {
-  const auto whole = static_cast<size_t>(fold_.lane_count / fold_.width);
-  const size_t registers =
-      std::min({plan::kMaxFoldRegisters, kRegistersInFlight / first_.size(), whole});
+  const int64_t registers = plan::FoldRegisters(fold_, std::ssize(first_));
   for (const auto& [offset, first] : first_) {
     llvm::Type* type = first->getAllocatedType();
-    for (size_t i = 1; i < registers; ++i) {
+    for (int64_t i = 1; i < registers; ++i) {
       others_[offset].push_back(nest_.NewSlot(type));
       nest_.builder.CreateStore(
           Splat(nest_.builder, NeutralValue(nest_.state, block_), fold_.width),

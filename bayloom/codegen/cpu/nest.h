@@ -21,7 +21,7 @@ namespace bayloom::codegen {
 ///  2. a parallel loop: a function of its own;
 ///  3. a loop that lanes are loaded across (EmitAcross);
 ///  4. any other loop, in chunks of lanes where it is vectorized, unrolled where the plan says so.
-/// Blocks are stored where they are, reductions outside of tiles by way of memory.
+/// Blocks are stored where they are, reductions outside of tiles through memory.
 class NestEmitter final : private TreeEmitter {
  public:
   /// `function` has an entry block that ends in `anchor`; `arguments` are available there.

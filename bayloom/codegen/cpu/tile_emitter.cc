@@ -169,7 +169,7 @@ void TileEmitter::EmitGuarded(size_t loops, const Body& body) {
   for (const tensor::ExprNode* known : learnt) nest_.state.known.erase(known);
 }
 
-/// `body` stores to nothing but variables.
+/// `body` only stores to variables.
 void TileEmitter::EmitIf(llvm::Value* condition, const Body& body) {
   MemoryEmitter::Loaded loaded = nest_.memory.loaded();
   nest_.loops.EmitIf(condition, body);

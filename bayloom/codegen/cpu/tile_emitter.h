@@ -18,7 +18,7 @@ class TreeEmitter {
  public:
   virtual ~TreeEmitter() = default;
   virtual void EmitBody(tensor::NodeRef node) = 0;
-  /// As a loop that is none of a tile.
+  /// As a loop outside of tiles.
   virtual void EmitLoop(tensor::LoopId loop) = 0;
 };
 

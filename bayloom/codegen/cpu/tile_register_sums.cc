@@ -94,7 +94,7 @@ void TileRegisterSums::Add(ExpressionEmitter& /*values*/) {
   StoreRegister(b, sums, slot);
 }
 
-/// The position's row, by way of memory: tile registers have no other way out.
+/// The position's row, through memory: tile registers have no other way out.
 llvm::Value* TileRegisterSums::Result(int64_t offset) {
   IrBuilder& b = nest_.builder;
   const int64_t first = FirstRowOf(offset);

@@ -13,6 +13,8 @@
 #include "bayloom/codegen/gpu/race_checker.h"
 #include "bayloom/codegen/gpu/stand_in.h"
 #include "bayloom/codegen/gpu/stand_in_machine.h"
+#include "bayloom/target/gpu_limits.h"
+#include "bayloom/target/warp_group_instruction.h"
 
 namespace bayloom::codegen {
 
@@ -44,7 +46,8 @@ class FiberBlock {
   enum class State : uint8_t { kReady, kAtBarrier, kInWarp, kInGroup, kDone };
   /// What the threads of a warp do together: all the same, with the same parameters.
   enum class Together : uint8_t { kShuffle, kLoadMatrices, kMultiply };
-  static constexpr size_t kWarpSize = 32, kGroupSize = 128;
+  static constexpr size_t kWarpSize = target::kWarpThreads;
+  static constexpr size_t kGroupSize = target::WarpGroupInstruction::kThreads;
 
   static void OnBarrier(StandInCalls* self);
   static uint32_t OnShuffle(StandInCalls* self, uint32_t bits, uint32_t lanes);

@@ -21,7 +21,7 @@ class AddressBuilder {
  public:
   explicit AddressBuilder(IrBuilder& builder) : builder_(builder) {}
 
-  /// Where values that depend on nothing but the function's arguments are computed.
+  /// Where values that only depend on the function's arguments are computed.
   void SetEntry(llvm::Instruction* anchor);
   /// Values that are known at the entry.
   void DefineAtEntry(llvm::Value* value) { place_of_[value] = 0; }

@@ -42,7 +42,7 @@ class DecisionSpace {
   /// The part of the space where every coordinate is in its window.
   std::shared_ptr<const space::Space> Within(std::span<const Window> windows) const;
 
-  /// The decisions of a trace of the group; nullopt if it is none of it.
+  /// The decisions of a trace of the group; nullopt if it is not of the group.
   std::optional<space::Configuration> Encode(const tensor::Trace& trace) const;
   /// `trace`, of the group, decided again.
   tensor::Trace Decide(const tensor::Trace& trace, const space::Configuration& configuration) const;

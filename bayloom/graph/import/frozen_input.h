@@ -19,8 +19,8 @@ class FrozenValueError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The tensor in another type. Floats are rounded; all else has to be exactly what was given.
-/// Throws FrozenValueError.
+/// The tensor in another type. Floats are rounded; everything else has to be exactly what was
+/// given. Throws FrozenValueError.
 tensor::HostTensor ConvertFrozen(const tensor::HostTensor& tensor, tensor::DType dtype);
 
 /// The shape of the tensor as an input that is declared with these extents, some of them open: its

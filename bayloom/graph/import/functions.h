@@ -12,6 +12,9 @@
 
 namespace bayloom::graph {
 
+/// Functions in functions, graphs in graphs: deeper nesting is taken for an endless one.
+inline constexpr int kMaxNesting = 64;
+
 /// The functions that a model defines, by domain, name and overload.
 class LocalFunctions {
  public:

@@ -34,7 +34,7 @@ std::optional<Graph> ImportNoting(const std::string& path, const onnx::ModelProt
                                   const ImportOptions& options, ImportNotes& notes);
 
 /// Whether an exception says that the model cannot be used: what was refused, shapes that do not
-/// fit (tensor/operators.h), constants that cannot be computed. All else is a fault of this
+/// fit (tensor/operators.h), constants that cannot be computed. Everything else is a fault of this
 /// program.
 bool IsModelAtFault(const std::exception& error);
 

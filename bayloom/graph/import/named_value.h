@@ -15,7 +15,7 @@ namespace bayloom::graph {
 using Sequence = std::vector<tensor::Tensor>;
 
 /// What a name of a model stands for: a tensor or a sequence; of neither, the value is opaque, and
-/// nothing but its type may be known.
+/// only its type may be known.
 struct NamedValue {
   std::optional<tensor::Tensor> tensor = std::nullopt;
   std::optional<Sequence> sequence = std::nullopt;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "bayloom/graph/import/functions.h"
 #include "bayloom/graph/import/legacy_nodes.h"
 #include "bayloom/graph/import/node_schema.h"
 #include "bayloom/graph/import/onnx_tensor.h"
@@ -22,8 +23,7 @@ class InnerNodes {
       : functions_(functions), budget_(budget), found_(found) {}
 
   void LookInside(const onnx::NodeProto& node, const OpsetVersions& opsets, int depth) {
-    constexpr int kMaxDepth = 64;
-    if (depth > kMaxDepth) return;
+    if (depth > kMaxNesting) return;
     for (const onnx::AttributeProto& attribute : node.attribute()) {
       if (attribute.has_g()) LookUp(attribute.g().node(), opsets, depth);
     }

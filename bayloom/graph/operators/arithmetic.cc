@@ -74,7 +74,7 @@ void Not(OperatorContext& context) {
       0, Elementwise(context, "not", context.Input(0), [](const tensor::Expr& x) { return !x; }));
 }
 
-/// Of integers by way of floats, cut off.
+/// Of integers through floats, cut off.
 void Erf(OperatorContext& context) {
   const tensor::Tensor x = context.Input(0);
   const tensor::DType wide = tensor::IsFloat(x.dtype()) ? x.dtype() : tensor::DType::kFloat32;

@@ -72,7 +72,7 @@ namespace {
 constexpr int kBias = 3, kSequenceLens = 4;
 
 /// Which of the input's axes is what.
-struct Sequence {
+struct SequenceShape {
   int64_t steps, batch, inputs;
   bool batch_first;
 };
@@ -105,11 +105,11 @@ class RecurrentImporter {
   }
 
  private:
-  static Sequence ReadSequence(OperatorContext& context) {
+  static SequenceShape ReadSequence(OperatorContext& context) {
     const std::vector<int64_t> shape = context.Input(0).shape();
     if (shape.size() != 3) context.Refuse("input 0 has to have 3 dimensions");
     const bool batch_first = context.Int("layout", 0) != 0;
-    const Sequence sequence{shape[batch_first], shape[!batch_first], shape[2], batch_first};
+    const SequenceShape sequence{shape[batch_first], shape[!batch_first], shape[2], batch_first};
     if (sequence.steps == 0 || sequence.batch == 0) context.Refuse("the sequence is empty");
     return sequence;
   }
@@ -327,7 +327,7 @@ class RecurrentImporter {
   const RecurrentCell& cell_;
   const GateProductMaker& product_;
   const int64_t hidden_;
-  const Sequence sequence_;
+  const SequenceShape sequence_;
   int64_t width_ = 0;
   int64_t directions_ = 1;
   tensor::Tensor rows_;

@@ -69,7 +69,7 @@ void ReduceOperator(OperatorContext& context, tensor::Reduction reduction,
 void ReduceL1(OperatorContext& context) {
   ReduceOperator(context, tensor::Reduction::kSum, Magnitude);
 }
-/// Of truth values, by way of numbers.
+/// Of truth values, through numbers.
 void ReduceExtreme(OperatorContext& context, tensor::Reduction reduction) {
   if (context.Input(0).dtype() != tensor::DType::kBool) {
     return ReduceOperator(context, reduction, Itself);

@@ -88,7 +88,7 @@ struct Quantization {
   tensor::DType dtype;
 };
 tensor::Tensor Quantize(OperatorContext& context, const ScaledSum& sum, const Quantization& to);
-/// Floats quantized: by way of what they are known to be, if they are, such that nothing is rounded
+/// Floats quantized: through what they are known to be, if they are, such that nothing is rounded
 /// before the result. `context` labels the nodes.
 tensor::Tensor Quantize(OperatorContext& context, const tensor::Tensor& x, const Quantization& to);
 

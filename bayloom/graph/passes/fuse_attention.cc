@@ -298,7 +298,7 @@ class AttentionWriter {
   std::vector<Iter> row_iters_;
   int64_t keys_ = 0, groups_ = 0, channels_ = 0;
   Expr weights_, scaling_;  // weights = scaling_'s operation on weights_ and something per row
-  std::map<ValueId, ValueId> values_;  // those of before, as the group has them
+  std::map<ValueId, ValueId> values_;  // the earlier ones, as the group has them
   std::vector<Node> nodes_;
 };
 

@@ -146,7 +146,7 @@ class BlockWriter {
   const AttentionPattern& pattern_;
   const int rows_;
   std::vector<int> members_;           // nodes, ascending
-  std::map<ValueId, ValueId> values_;  // those of before, as the block has them
+  std::map<ValueId, ValueId> values_;  // the earlier ones, as the block has them
   std::vector<Node> nodes_;
 };
 

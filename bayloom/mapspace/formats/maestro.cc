@@ -115,7 +115,7 @@ class MaestroReader {
       if (key != "num_pes" && key != "l1_size_cstr" && key != "l2_size_cstr" &&
           key != "noc_bw_cstr" && key != "offchip_bw_cstr") {
         tokens_.Fail(
-            fmt::format("'{}' is none of num_pes, l1_size_cstr, l2_size_cstr, noc_bw_cstr "
+            fmt::format("'{}' is not one of num_pes, l1_size_cstr, l2_size_cstr, noc_bw_cstr "
                         "and offchip_bw_cstr",
                         base::InOneLine(key)));
       }
@@ -207,8 +207,7 @@ class MaestroReader {
       } else if (tokens_.TakeIf("Dimensions")) {
         sizes = Sizes();
       } else if (tokens_.token() == "Dataflow") {
-        tokens_.Fail(
-            "dataflows are not read, for mappings are what is searched for; leave them out");
+        tokens_.Fail("dataflows are not read: a search finds the mappings; leave them out");
       } else {
         tokens_.Fail(fmt::format("'{}' is not known here; known are Type, Stride, Dimensions",
                                  base::InOneLine(tokens_.token())));

@@ -138,7 +138,7 @@ class ZigzagArchitectureReader {
     if (name == "I1") return "Inputs";
     if (name == "I2") return "Weights";
     if (name == "O") return "Outputs";
-    operand.Fail(fmt::format("'{}' is none of I1, I2 and O", name));
+    operand.Fail(fmt::format("'{}' is not one of I1, I2 and O", name));
   }
 
   static int64_t Bytes(const yaml::YamlValue& place, int64_t bits) {
@@ -174,7 +174,7 @@ class ZigzagArchitectureReader {
     const std::string kind = type.Text();
     const bool reads = kind != "write", writes = kind != "read";
     if (kind != "read" && kind != "write" && kind != "read_write") {
-      type.Fail(fmt::format("'{}' is none of read, write and read_write", kind));
+      type.Fail(fmt::format("'{}' is not one of read, write and read_write", kind));
     }
     const auto agrees = [](int64_t& known, int64_t value) {
       if (known == 0) known = value;

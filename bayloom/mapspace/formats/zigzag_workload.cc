@@ -133,7 +133,7 @@ class ZigzagLayerReader {
     } else if (read.name == "W" || read.name == "I") {
       tensor.name = read.name == "W" ? "Weights" : "Inputs";
     } else {
-      equation.Fail(fmt::format("'{}' is none of O, W and I", read.name));
+      equation.Fail(fmt::format("'{}' is not one of O, W and I", read.name));
     }
     tensor.word_bits = static_cast<int>(precision.At(read.name).IntWithin(1, kMaxOperandBits));
     for (const std::string& index : read.indices) {

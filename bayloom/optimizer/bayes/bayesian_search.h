@@ -33,8 +33,8 @@ int DefaultInitialSamples(const space::Space& space);
 
 /// Bayesian optimization (Hellsten et al. 2023, sec. 3 and 4): a few random configurations, then
 /// always the one of most utility under a surrogate of the objective and, once a trial has failed,
-/// a model of feasibility. Several surrogates take turns: what one is wrong about, and would stay
-/// wrong about, and predicts no gain in, another one looks at.
+/// a model of feasibility. Several surrogates take turns: one may predict no gain where
+/// there is one, and would never evaluate there; another corrects it.
 ///
 /// Every configuration of a small space is scored; in a large one a random sample is, from whose
 /// best, and from the best known, local searches climb.
@@ -76,7 +76,7 @@ class BayesianSearch final : public Optimizer {
   void Forget();
   /// What models the first objective, as it was at the last suggestion.
   const ObjectiveModel& objective() const { return surrogate_sets_.front().front().objective; }
-  /// Of the candidates that one which the first surrogate expects to improve most upon `best`, a
+  /// Of the candidates that one which the first surrogate expects to improve most on `best`, a
   /// value of the objective; not for several objectives. None when the surrogate failed or there
   /// are none.
   std::optional<space::Configuration> BestOf(std::span<const space::Configuration> candidates,

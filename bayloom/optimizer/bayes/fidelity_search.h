@@ -20,7 +20,7 @@ namespace bayloom::optimizer {
 /// which counts: smaller inputs, fewer repetitions. A configuration is one of the space without the
 /// fidelity, then the place of its fidelity.
 ///
-/// Each fidelity has a surrogate that builds upon that of the one below (AutoregressiveSurrogate).
+/// Each fidelity has a surrogate that builds on that of the one below (AutoregressiveSurrogate).
 /// The configuration is the one that "bayesian" would ask for, by what all fidelities say of the
 /// last one. It is evaluated where a second is worth most: each fidelity explains a share of the
 /// variance of the last one's values, and takes its mean time (as Huang et al. 2006 weigh

@@ -21,7 +21,7 @@ namespace bayloom::optimizer {
 /// centres so far, or if there is none, around a random one.
 class TrustRegions {
  public:
-  /// What may be asked for in the region whose turn it is, and what is to be improved upon there.
+  /// What may be asked for in the region whose turn it is, and what to improve on there.
   struct Question {
     int region = 0;
     std::vector<space::Configuration> candidates;

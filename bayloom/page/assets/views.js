@@ -226,7 +226,7 @@ class SearchSection {
           {name: 'parameter', class: 'name', cell: k => k.parameter}, {name: 'total', number: true, cell: k => plusMinus(k.total)},
           {name: '', class: 'bar-cell', cell: k => [bar(k.total.value / most), bar(k.first.value / most, 'bar second')]},
           {name: 'alone', number: true, cell: k => plusMinus(k.first)}], importance),
-        el('p', {class: 'caption'}, `Sobol indices by way of a Gaussian process that learnt ${formatCount(search.ranked_trials)} trials: the share of the variance that a parameter explains with its interactions (upper bar) and alone (lower bar), with 95 % intervals of the estimate from the process.`)) : null));
+        el('p', {class: 'caption'}, `Sobol indices through a Gaussian process that learnt ${formatCount(search.ranked_trials)} trials: the share of the variance that a parameter explains with its interactions (upper bar) and alone (lower bar), with 95 % intervals of the estimate from the process.`)) : null));
   }
 }
 

@@ -7,27 +7,11 @@
 #include <cstdlib>
 #include <set>
 
+#include "bayloom/plan/cpu/load_lines.h"
 #include "bayloom/plan/cpu/tile_cost.h"
 
 namespace bayloom::plan {
 namespace {
-
-constexpr int64_t kLineBytes = 64;
-
-/// Cache lines that a load of one register touches on average: about two where it is as wide as a
-/// line and the loops around move it by other steps than whole registers.
-double LinesOf(const tensor::Program& program, const PlacedAccess& load, const VectorLoop& vector) {
-  const tensor::DigitId lane = vector.lanes.back();
-  const int64_t element = tensor::ByteSize(program.buffers[load.buffer].dtype);
-  const int64_t bytes = vector.width * element;
-  if (load.affine.CoefficientOf(lane) != 1) return 1;
-  bool aligned = load.affine.constant * element % std::min(bytes, kLineBytes) == 0;
-  for (const tensor::Affine::Term& term : load.affine.terms) {
-    if (term.digit == lane || program.digit_extents[term.digit] == 1) continue;
-    aligned = aligned && term.coefficient * element % std::min(bytes, kLineBytes) == 0;
-  }
-  return aligned ? 1 : 1 + static_cast<double>(std::min(bytes, kLineBytes)) / kLineBytes;
-}
 
 /// What loads across cache lines take.
 TileWork WorkOfLoads(const tensor::Program& program, tensor::BlockId block,

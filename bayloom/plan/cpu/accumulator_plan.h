@@ -35,7 +35,7 @@ struct AccumulatorTile {
   tensor::BlockId block = -1;
   tensor::LoopId root = -1;  ///< outermost loop of the whole
   tensor::LoopId top = -1;   ///< outermost reduction loop run on one set of registers
-  /// Nothing but the block is computed at and below `root`, so the order of loops is free. If
+  /// Only the block is computed at and below `root`, so the order of loops is free. If
   /// not, it is so only at and below `nest`; the reduction loops from `top` down to there contain
   /// other computations too.
   bool alone = true;

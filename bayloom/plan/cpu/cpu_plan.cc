@@ -55,9 +55,26 @@ std::optional<tensor::DigitId> CpuPlan::DigitAtOnce(tensor::LoopId loop) const {
   return std::nullopt;
 }
 
-Result<CpuPlan> MakeCpuPlan(const tensor::Program& program, const target::Target& target) {
+TileWork WorkOf(const CpuPlan& plan, tensor::BlockId block) {
+  TileWork work;
+  if (const auto product = plan.tile_products.find(block); product != plan.tile_products.end()) {
+    const target::DotInstruction& instruction = *product->second.instruction;
+    const tensor::TileFill& fill = product->second.fill;
+    work.combine = instruction.interval * instruction.operations /
+                   static_cast<double>(fill.rows * fill.groups);
+    return work;
+  }
+  const auto dot = plan.dots.find(block);
+  if (dot == plan.dots.end()) return work;
+  work = WorkOf(dot->second, plan.accesses.at(block));
+  if (dot->second.matrix != nullptr && !plan.pairs.contains(block)) {
+    work.combine = static_cast<double>(dot->second.parts * dot->second.method.Operations());
+  }
+  return work;
+}
+
+Result<CpuPlan> PlanCpuNests(const tensor::Program& program, const target::Target& target) {
   CpuPlan plan;
-  plan.scales_by_powers = target::UsesAvx512(target);
   plan.memory = PlanMemory(program);
   if (tensor::AsCall(program)) return plan;
   for (tensor::BlockId block : program.BlocksInOrder()) {
@@ -65,7 +82,8 @@ Result<CpuPlan> MakeCpuPlan(const tensor::Program& program, const target::Target
       return Error{"'" + program.name +
                    "' cannot run on a processor: " + program.blocks[block].name + " is guarded"};
     }
-    Result<BlockAccesses> accesses = PlaceAccesses(program, plan.memory, program.blocks[block]);
+    Result<BlockAccesses> accesses =
+        PlaceLoadsAndStore(program, plan.memory, program.blocks[block]);
     if (!accesses) return accesses.error();
     plan.accesses.emplace(block, std::move(*accesses));
   }
@@ -85,7 +103,6 @@ Result<CpuPlan> MakeCpuPlan(const tensor::Program& program, const target::Target
     }
   }
   plan.across = PlanAcrossLoops(program, plan.accesses, plan.vector_loops);
-  plan.hoisted = PlanHoisting(program);
   plan.dots = PlanDots(program, target, plan.accesses, plan.vector_loops);
   for (const auto& [block, dot] : plan.dots) {
     if (auto product = PlanTileProduct(program, target, dot, block, plan.accesses.at(block),
@@ -117,6 +134,20 @@ Result<CpuPlan> MakeCpuPlan(const tensor::Program& program, const target::Target
   }
   plan.folds = PlanFolds(program, target, plan.accesses, plan.vector_loops, plan.dots, plan.tiles);
   if (Status status = PlanUnrolling(program, plan); !status) return status.error();
+  return plan;
+}
+
+Result<CpuPlan> MakeCpuPlan(const tensor::Program& program, const target::Target& target) {
+  Result<CpuPlan> plan = PlanCpuNests(program, target);
+  if (!plan) return plan;
+  for (auto& [block, accesses] : plan->accesses) {
+    AddAffineExpressions(program.blocks[block], accesses);
+  }
+  for (auto& [block, epilogue] : plan->epilogues) {
+    AddAffineExpressions(epilogue.block, epilogue.accesses);
+  }
+  plan->hoisted = PlanHoisting(program);
+  plan->scales_by_powers = target::UsesAvx512(target);
   return plan;
 }
 

@@ -47,9 +47,16 @@ struct CpuPlan {
   std::optional<tensor::DigitId> DigitAtOnce(tensor::LoopId loop) const;
 };
 
-/// Of a call of the library nothing is decided; the memory that it needs is its kernel's to say.
-/// Fails when the program cannot be emitted for a CPU or would become too long.
+/// All but what only the emission of expressions reads: what an estimate of time reads of many
+/// programs. Of a call of the library nothing is decided; the memory that it needs is its kernel's
+/// to say. Fails when the program cannot be emitted for a CPU or would become too long.
+Result<CpuPlan> PlanCpuNests(const tensor::Program& program, const target::Target& target);
+
+/// Everything. Fails as above.
 Result<CpuPlan> MakeCpuPlan(const tensor::Program& program, const target::Target& target);
+
+/// What adding to the block's sums takes, and until the values that are added can be used.
+TileWork WorkOf(const CpuPlan& plan, tensor::BlockId block);
 
 /// Decides on unrolling, `unrolled`, from everything else in the plan. Fails as above.
 Status PlanUnrolling(const tensor::Program& program, CpuPlan& plan);

@@ -127,7 +127,7 @@ TileWork WorkOf(const DotPlan& plan, const BlockAccesses& accesses) {
     if (!adjacent) value.operations += static_cast<double>(2 * plan.depth);
     value.registers = plan.parts;
     if (plan.method.operands == target::DotOperands::kWidened) {
-      value.operations += 3;
+      value.operations += static_cast<double>(3 * plan.parts);
       value.registers = 2 * plan.parts;
     }
     if (!plan.IsShifted()) continue;

@@ -111,7 +111,7 @@ std::optional<TileEpilogue> PlanEpilogue(const tensor::Program& program, const M
     if (!SameSpan(tensor::SpanOf(program, binding, outer), (*computed)[d])) return std::nullopt;
     binding = *tensor::ComposeIndex(block.output_index[d], block.bindings);
   }
-  Result<BlockAccesses> accesses = PlaceAccesses(program, memory, epilogue.block);
+  Result<BlockAccesses> accesses = PlaceLoadsAndStore(program, memory, epilogue.block);
   if (!accesses) return std::nullopt;
   epilogue.accesses = *std::move(accesses);
   return epilogue;

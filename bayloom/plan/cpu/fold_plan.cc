@@ -66,4 +66,10 @@ std::map<tensor::BlockId, VectorLoop> PlanFolds(
   return folds;
 }
 
+int64_t FoldRegisters(const VectorLoop& fold, int64_t results) {
+  // Enough for additions not to wait for each other; a result takes no more than so many of them.
+  constexpr int64_t kInFlight = 8, kMost = 4;
+  return std::max<int64_t>(std::min({kMost, kInFlight / results, fold.lane_count / fold.width}), 1);
+}
+
 }  // namespace bayloom::plan

@@ -76,7 +76,14 @@ class TileCost {
     double operations = 0;
     double loaded = 0;  ///< cache lines
   };
-  Demand DemandOf(const std::vector<TileDigit>& digits, const std::vector<int64_t>& steps) const;
+  struct Load {
+    TileWork::Value work;
+    uint64_t varies = 0;  ///< a bit for each digit: whether it changes with it
+  };
+  std::vector<Load> LoadsOf(const std::vector<TileDigit>& digits) const;
+  std::optional<double> TimeOf(const std::vector<Load>& loads,
+                               const std::vector<int64_t>& steps) const;
+  Demand DemandOf(const std::vector<Load>& loads, const std::vector<int64_t>& steps) const;
 
   const BlockAccesses& accesses_;
   const int registers_;

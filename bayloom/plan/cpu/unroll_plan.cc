@@ -10,7 +10,8 @@ namespace {
 
 /// Bounds in block instances, as kMaxUnrolled.
 constexpr int64_t kMaxStatements = 8192;  // of a whole program
-/// Unrolled without being asked: copies and the like whose loop would cost more than their body.
+/// Unrolled without being asked: copies and similar code whose loop would cost more than their
+/// body.
 constexpr int64_t kUnrolledAnyway = 8;
 
 /// Decides for one loop tree.

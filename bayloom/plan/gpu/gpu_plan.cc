@@ -133,11 +133,8 @@ class GpuPlanner {
 
   void AddGrid(KernelPlan kernel) {
     kernel.grid = kernel.root.id;
-    const int64_t extent = program_.ExtentOf(kernel.grid);
-    const int64_t wanted = program_.loops[kernel.grid].threads;
-    kernel.threads = static_cast<int>(std::min(wanted > 0 ? wanted : target::kDefaultBlockThreads,
-                                               RoundUp(extent, target::kWarpThreads)));
-    kernel.blocks = CeilDivide(extent, kernel.threads);
+    kernel.threads = GridThreads(program_, kernel.grid);
+    kernel.blocks = CeilDivide(program_.ExtentOf(kernel.grid), kernel.threads);
     plan_.kernels.push_back(std::move(kernel));
   }
 
@@ -410,6 +407,12 @@ int ReducingThreads(const tensor::Program& program, LoopId loop) {
   const auto extent =
       static_cast<uint64_t>(std::min(program.ExtentOf(loop), target::kDefaultBlockThreads));
   return static_cast<int>(std::bit_floor(extent));
+}
+
+int GridThreads(const tensor::Program& program, LoopId loop) {
+  const int64_t wanted = program.loops[loop].threads;
+  return static_cast<int>(std::min(wanted > 0 ? wanted : target::kDefaultBlockThreads,
+                                   RoundUp(program.ExtentOf(loop), target::kWarpThreads)));
 }
 
 Result<GpuPlan> PlanGpuKernels(const tensor::Program& program, const target::GpuLimits& limits) {

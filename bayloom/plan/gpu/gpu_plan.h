@@ -168,6 +168,9 @@ Result<GpuPlan> MakeGpuPlan(const tensor::Program& program, const target::GpuLim
 /// Threads that share a kThreadReduce loop.
 int ReducingThreads(const tensor::Program& program, tensor::LoopId loop);
 
+/// Threads of each block to which a kGridThread loop is dealt.
+int GridThreads(const tensor::Program& program, tensor::LoopId loop);
+
 /// Whether threads work together on a node below loops over threads or above.
 bool IsCollective(const tensor::Program& program, tensor::NodeRef node);
 

@@ -26,7 +26,7 @@ int64_t Extent(const tensor::Schedule& schedule, const Loops& loops) {
                          });
 }
 
-/// Whether it has a nest of its own, and is none of the products, which are tiled.
+/// Whether it has a nest of its own, and is not one of the products, which are tiled.
 bool IsFree(const tensor::Program& program, const std::string& name) {
   const tensor::BlockId id = program.FindBlock(name);
   if (id < 0 || !IsUntransformed(program, id) || HasDataReuse(program, id)) return false;
