@@ -68,20 +68,19 @@ class NodeAttributes {
   }
 
   /// The number of an attribute of this node or of those around it.
-  std::optional<double> Find(std::initializer_list<std::string_view> keys, double low,
-                             double high) const {
-    for (std::string_view key : keys) {
+  std::optional<double> Find(const UnitAttribute& attribute) const {
+    for (std::string_view key : attribute.keys) {
       const auto found = names_.find(std::string(key));
       if (found == names_.end()) continue;
       const auto own = attributes_ ? attributes_->Find(key) : std::nullopt;
-      return Number(own.value_or(node_), found->second, key, low, high);
+      return Number(own.value_or(node_), found->second, key, attribute.low, attribute.high);
     }
     return std::nullopt;
   }
 
   int64_t Whole(std::initializer_list<std::string_view> keys, int64_t otherwise,
                 int64_t high) const {
-    const auto found = Find(keys, 1, static_cast<double>(high));
+    const auto found = Find({keys, 1, static_cast<double>(high)});
     if (!found) return otherwise;
     if (std::floor(*found) == *found) return static_cast<int64_t>(*found);
     node_.Fail(fmt::format("{} is {}, no whole number", *keys.begin(), *found));
@@ -90,7 +89,7 @@ class NodeAttributes {
   /// Whether the node is there: its own `enabled`, or the attribute.
   bool IsEnabled() const {
     const auto own = node_.Find("enabled");
-    double number = Find({"enabled"}, 0, 1).value_or(1);
+    double number = Find({{"enabled"}, 0, 1}).value_or(1);
     if (own && !space::ParseNumber(own->Text(), number)) own->Fail("expected true or false");
     return number != 0;
   }
@@ -282,10 +281,8 @@ class NodesReader {
         static_cast<int>(attributes.Whole({"multiplier_width", "datawidth"}, 16, kMaxUnitBits));
     macs.instances = around.mesh_x * around.mesh_y;
     macs.mesh_x = around.mesh_x;
-    macs.mac_energy_pj = attributes.Find({"energy"}, 0, kMaxUnitEnergyPj)
-                             .value_or(MacEnergyOf(macs.word_bits, technology_));
-    macs.sparsity.gated_energy_pj =
-        attributes.Find({"gated_energy"}, 0, kMaxUnitEnergyPj).value_or(0);
+    ReadArithmeticEnergies(
+        macs, [&](const UnitAttribute& each) { return attributes.Find(each); }, technology_);
     has_arithmetic_ = true;
   }
 
@@ -305,24 +302,9 @@ class NodesReader {
     const int64_t depth = attributes.Whole({"depth"}, 0, int64_t{1} << 40);
     if (depth == 0 && !is_dram) node.Fail("memory '" + name + "' needs its 'depth'");
     level.words = depth * level.block_words;
-    if (const auto copies = attributes.Find({"multiple_buffering"}, 1, 1000)) {
-      level.words = static_cast<int64_t>(std::ceil(static_cast<double>(level.words) / *copies));
-    }
-    level.access_energy_pj = attributes.Find({"vector_access_energy"}, 0, kMaxUnitEnergyPj)
-                                 .value_or(AccessEnergyOf(level, cluster, is_dram, technology_));
-    const auto bandwidth = [&](std::string_view key, double& words) {
-      if (const auto given = attributes.Find({key}, 1e-12, 1e12)) words = *given;
-    };
-    bandwidth("read_bandwidth", level.read_bandwidth);
-    bandwidth("write_bandwidth", level.write_bandwidth);
-    bandwidth("shared_bandwidth", level.shared_bandwidth);
-    level.write_energy_pj = attributes.Find({"vector_write_energy"}, 0, kMaxUnitEnergyPj);
-    ReadMetadataStorage(
-        level.sparsity,
-        [&](std::initializer_list<std::string_view> keys, double high) {
-          return attributes.Find(keys, 0, high);
-        },
-        is_dram, technology_);
+    const auto find = [&](const UnitAttribute& attribute) { return attributes.Find(attribute); };
+    DivideIntoBuffers(level, find);
+    ReadStorageAttributes(level, find, cluster, is_dram, technology_);
     return level;
   }
 

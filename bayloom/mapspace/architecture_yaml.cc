@@ -39,8 +39,6 @@ struct NamedRange {
 constexpr int64_t kMaxInstances = kMaxUnitInstances;
 constexpr int64_t kMaxWords = int64_t{1} << 50;
 constexpr int kMaxWordBits = kMaxUnitBits;
-constexpr double kMaxEnergyPj = kMaxUnitEnergyPj;
-constexpr double kMaxBandwidth = 1e12;
 
 std::optional<int64_t> ParseIndex(std::string_view text) {
   int64_t index = 0;
@@ -74,53 +72,25 @@ int64_t Product(const yaml::YamlValue& value, int64_t a, int64_t b, int64_t limi
   return a * b;
 }
 
-const std::vector<std::string_view>& UnitKeys() {
-  static const std::vector<std::string_view> kKeys = {"name",
-                                                      "class",
-                                                      "enabled",
-                                                      "subclass",
-                                                      "attributes",
-                                                      "instances",
-                                                      "meshX",
-                                                      "meshY",
-                                                      "word-bits",
-                                                      "word_bits",
-                                                      "word_width",
-                                                      "datawidth",
-                                                      "block-size",
-                                                      "block_size",
-                                                      "n_words",
-                                                      "cluster-size",
-                                                      "cluster_size",
-                                                      "width",
-                                                      "memory_width",
-                                                      "depth",
-                                                      "memory_depth",
-                                                      "data_storage_width",
-                                                      "entries",
-                                                      "data_storage_depth",
-                                                      "sizeKB",
-                                                      "technology",
-                                                      "energy",
-                                                      "vector-access-energy",
-                                                      "bandwidth",
-                                                      "read_bandwidth",
-                                                      "vector_access_energy",
-                                                      "vector-write-energy",
-                                                      "vector_write_energy",
-                                                      "write_bandwidth",
-                                                      "shared_bandwidth",
-                                                      "multiple-buffering",
-                                                      "multiple_buffering",
-                                                      "metadata_datawidth",
-                                                      "metadata_word_bits",
-                                                      "metadata_storage_width",
-                                                      "metadata_storage_depth",
-                                                      "metadata_access_energy",
-                                                      "gated_access_energy",
-                                                      "gated_energy",
-                                                      "tile_confidence"};
-  return kKeys;
+/// All keys of units that are known.
+std::vector<std::string_view> UnitKeys() {
+  const std::initializer_list<std::string_view> groups[] = {
+      {"name", "class", "subclass", "enabled", "attributes", "technology"},
+      {"instances", "meshX", "meshY"},
+      {"word-bits", "word_bits", "word_width", "datawidth"},
+      {"block-size", "block_size", "n_words", "cluster-size", "cluster_size"},
+      {"width", "memory_width", "data_storage_width"},
+      {"depth", "memory_depth", "data_storage_depth", "entries", "sizeKB"},
+      {"multiple-buffering", "multiple_buffering"},
+      {"energy", "vector-access-energy", "vector_access_energy"},
+      {"vector-write-energy", "vector_write_energy"},
+      {"bandwidth", "read_bandwidth", "write_bandwidth", "shared_bandwidth"},
+      {"metadata_datawidth", "metadata_word_bits", "metadata_access_energy"},
+      {"metadata_storage_width", "metadata_storage_depth"},
+      {"gated_access_energy", "gated_energy", "tile_confidence"}};
+  std::vector<std::string_view> keys;
+  for (const auto& group : groups) keys.insert(keys.end(), group);
+  return keys;
 }
 
 /// One memory or arithmetic unit: its keys stand beside its name or under `attributes`.
@@ -128,8 +98,9 @@ class UnitReader {
  public:
   UnitReader(const yaml::YamlValue& unit, int64_t copies, const Technology* technology)
       : unit_(unit), attributes_(unit.Find("attributes").value_or(unit)), technology_(technology) {
-    unit_.RefuseMisspelt(UnitKeys());
-    attributes_.RefuseMisspelt(UnitKeys());
+    static const std::vector<std::string_view> kKnown = UnitKeys();
+    unit_.RefuseMisspelt(kKnown);
+    attributes_.RefuseMisspelt(kKnown);
     const auto name = unit.Find("name");
     const NamedRange range = name ? ReadName(*name) : NamedRange{"MAC"};
     name_ = range.name;
@@ -156,12 +127,8 @@ class UnitReader {
     arithmetic.name = name_;
     arithmetic.word_bits = WordBits();
     ReadInstances(arithmetic.instances, arithmetic.mesh_x);
-    const auto energy = attributes_.Find("energy");
-    arithmetic.mac_energy_pj = energy ? energy->RealWithin(0, kMaxEnergyPj)
-                                      : MacEnergyOf(arithmetic.word_bits, technology_);
-    if (const auto gated = attributes_.Find("gated_energy")) {
-      arithmetic.sparsity.gated_energy_pj = gated->RealWithin(0, kMaxEnergyPj);
-    }
+    ReadArithmeticEnergies(
+        arithmetic, [&](const UnitAttribute& attribute) { return Find(attribute); }, technology_);
     return arithmetic;
   }
 
@@ -182,24 +149,12 @@ class UnitReader {
       unit_.Fail("memory '" + name_ + "' needs its size: entries, depth or sizeKB");
     }
     level.words = words.value_or(0);
-    level.access_energy_pj = AccessEnergy(level, cluster);
-    if (const auto given = attributes_.FindAny({"vector-write-energy", "vector_write_energy"})) {
-      level.write_energy_pj = given->RealWithin(0, kMaxEnergyPj);
+    const auto find = [&](const UnitAttribute& attribute) { return Find(attribute); };
+    if (const auto both = find({{"bandwidth"}, kMinUnitBandwidth, kMaxUnitBandwidth})) {
+      level.read_bandwidth = level.write_bandwidth = *both;
     }
-    if (const auto buffering = attributes_.FindAny({"multiple-buffering", "multiple_buffering"})) {
-      const double copies = buffering->RealWithin(1, 1000);
-      level.words = static_cast<int64_t>(std::ceil(static_cast<double>(level.words) / copies));
-    }
-    ReadBandwidth({"read_bandwidth", "bandwidth"}, level.read_bandwidth);
-    ReadBandwidth({"write_bandwidth", "bandwidth"}, level.write_bandwidth);
-    ReadBandwidth({"shared_bandwidth"}, level.shared_bandwidth);
-    ReadMetadataStorage(
-        level.sparsity,
-        [&](std::initializer_list<std::string_view> keys, double high) -> std::optional<double> {
-          const auto found = attributes_.FindAny(keys);
-          return found ? std::optional(found->RealWithin(0, high)) : std::nullopt;
-        },
-        IsDram(), technology_);
+    ReadStorageAttributes(level, find, cluster, IsDram(), technology_);
+    DivideIntoBuffers(level, find);
     return level;
   }
 
@@ -258,18 +213,9 @@ class UnitReader {
     return std::nullopt;
   }
 
-  double AccessEnergy(const StorageLevel& level, int64_t cluster) const {
-    if (const auto given = attributes_.FindAny({"vector-access-energy", "vector_access_energy"})) {
-      return given->RealWithin(0, kMaxEnergyPj);
-    }
-    return AccessEnergyOf(level, cluster, IsDram(), technology_);
-  }
-
-  void ReadBandwidth(std::initializer_list<std::string_view> keys, double& bandwidth) const {
-    const auto given = attributes_.FindAny(keys);
-    if (!given) return;
-    bandwidth = given->RealWithin(0, kMaxBandwidth);
-    if (!(bandwidth > 0)) given->Fail("must be above 0 words a cycle");
+  std::optional<double> Find(const UnitAttribute& attribute) const {
+    const auto found = attributes_.FindAny(attribute.keys);
+    return found ? std::optional(found->RealWithin(attribute.low, attribute.high)) : std::nullopt;
   }
 
   yaml::YamlValue unit_;

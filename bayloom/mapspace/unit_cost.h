@@ -23,6 +23,9 @@ inline constexpr int64_t kMaxUnitInstances = int64_t{1} << 30;
 inline constexpr int kMaxUnitBits = 4096;
 inline constexpr int64_t kMaxBlockWords = int64_t{1} << 20;
 inline constexpr double kMaxUnitEnergyPj = 1e12;
+/// Words a cycle.
+inline constexpr double kMinUnitBandwidth = 1e-12;
+inline constexpr double kMaxUnitBandwidth = 1e12;
 
 inline bool HasOneOf(std::string_view text, std::initializer_list<std::string_view> words) {
   return std::ranges::any_of(
@@ -57,21 +60,40 @@ inline double AccessEnergyOf(const StorageLevel& level, int64_t cluster, bool is
   return SramAccessEnergy(height, block_bits * cluster) / static_cast<double>(cluster);
 }
 
-/// Where a level keeps metadata of sparse tensors, and what gated accesses cost. `find` answers the
-/// number of an attribute by any of its names, within 0 and a limit, if it is given.
+/// A number among the attributes of a unit: its names in the versions of the format, and what it is
+/// within.
+struct UnitAttribute {
+  std::initializer_list<std::string_view> keys;
+  double low = 0;
+  double high = kMaxUnitEnergyPj;
+};
+
+// What follows reads attributes that mean the same in all versions. `find` answers the number of a
+// UnitAttribute, if it is given.
+
+/// Needs the unit's bits.
+template <typename Find>
+void ReadArithmeticEnergies(Arithmetic& arithmetic, const Find& find,
+                            const Technology* technology) {
+  arithmetic.mac_energy_pj =
+      find({{"energy"}}).value_or(MacEnergyOf(arithmetic.word_bits, technology));
+  arithmetic.sparsity.gated_energy_pj = find({{"gated_energy"}}).value_or(0);
+}
+
+/// Where a level keeps metadata of sparse tensors, and what gated accesses cost.
 template <typename Find>
 void ReadMetadataStorage(LevelSparsity& sparsity, const Find& find, bool is_dram,
                          const Technology* technology) {
   const auto whole = [&](std::initializer_list<std::string_view> keys, double high) {
-    return static_cast<int64_t>(std::floor(find(keys, high).value_or(0)));
+    return static_cast<int64_t>(std::floor(find({keys, 0, high}).value_or(0)));
   };
   sparsity.metadata_word_bits =
       static_cast<int>(whole({"metadata_datawidth", "metadata_word_bits"}, kMaxUnitBits));
   sparsity.metadata_width_bits =
       whole({"metadata_storage_width", "metadata_width"}, kMaxBlockWords);
   sparsity.metadata_depth = whole({"metadata_storage_depth", "metadata_depth"}, 0x1p40);
-  sparsity.gated_access_energy_pj = find({"gated_access_energy"}, kMaxUnitEnergyPj).value_or(0);
-  sparsity.fit_probability = find({"tile_confidence"}, 1).value_or(1);
+  sparsity.gated_access_energy_pj = find({{"gated_access_energy"}}).value_or(0);
+  sparsity.fit_probability = find({{"tile_confidence"}, 0, 1}).value_or(1);
   double energy = 0;
   if (sparsity.HasMetadataStorage()) {
     StorageLevel rows;
@@ -79,8 +101,31 @@ void ReadMetadataStorage(LevelSparsity& sparsity, const Find& find, bool is_dram
     rows.words = std::max<int64_t>(1, sparsity.metadata_depth);
     energy = AccessEnergyOf(rows, 1, is_dram, technology);
   }
-  sparsity.metadata_access_energy_pj =
-      find({"metadata_access_energy"}, kMaxUnitEnergyPj).value_or(energy);
+  sparsity.metadata_access_energy_pj = find({{"metadata_access_energy"}}).value_or(energy);
+}
+
+/// Energies, bandwidths and metadata of a level whose size is known.
+template <typename Find>
+void ReadStorageAttributes(StorageLevel& level, const Find& find, int64_t cluster, bool is_dram,
+                           const Technology* technology) {
+  level.access_energy_pj = find({{"vector-access-energy", "vector_access_energy"}})
+                               .value_or(AccessEnergyOf(level, cluster, is_dram, technology));
+  level.write_energy_pj = find({{"vector-write-energy", "vector_write_energy"}});
+  const auto bandwidth = [&](std::string_view key, double& words) {
+    words = find({{key}, kMinUnitBandwidth, kMaxUnitBandwidth}).value_or(words);
+  };
+  bandwidth("read_bandwidth", level.read_bandwidth);
+  bandwidth("write_bandwidth", level.write_bandwidth);
+  bandwidth("shared_bandwidth", level.shared_bandwidth);
+  ReadMetadataStorage(level.sparsity, find, is_dram, technology);
+}
+
+/// Of a memory with several buffers one holds what is worked on.
+template <typename Find>
+void DivideIntoBuffers(StorageLevel& level, const Find& find) {
+  if (const auto buffers = find({{"multiple-buffering", "multiple_buffering"}, 1, 1000})) {
+    level.words = static_cast<int64_t>(std::ceil(static_cast<double>(level.words) / *buffers));
+  }
 }
 
 }  // namespace bayloom::mapspace
