@@ -42,7 +42,8 @@ Redraws EstimatedRedraws(const sketch::SpaceGenerator& space, const sketch::Cand
         space.Replay(candidate.space, candidate.trace.WithDecisions(std::move(kept)),
                      base::RandomStream(static_cast<uint64_t>(draw)));
     if (!other || other->hash == candidate.hash) continue;
-    ratios.push_back(feature::EstimateCodeTime(other->program, space.target()) / own);
+    const double seconds = feature::EstimateCodeTime(other->program, space.target());
+    if (std::isfinite(seconds)) ratios.push_back(seconds / own);
   }
   return Summarize(ratios);
 }

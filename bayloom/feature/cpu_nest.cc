@@ -34,7 +34,6 @@ class NestBuilder {
       if (const auto* vector = Find(plan_.vector_loops, loop)) nest_.vector = vector;
     }
     nest_.dot = Find(plan_.dots, block_);
-    nest_.product = Find(plan_.tile_products, block_);
     if (nest_.vector) nest_.registers = nest_.chunks = std::ssize(nest_.vector->Chunks());
     nest_.tile ? TakeTile() : TakeUnrolled();
     SetMasks();
@@ -174,7 +173,6 @@ CpuNest EpilogueNestOf(const tensor::Program& program, const CpuNest& reduction)
   CpuNest nest = reduction;
   nest.is_reduction = false;
   nest.dot = nullptr;
-  nest.product = nullptr;
   nest.loop_steps = 0;
   if (reduction.folds) {
     nest.folds = false;

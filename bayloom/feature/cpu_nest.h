@@ -30,16 +30,15 @@ struct CpuNest {
   bool is_reduction = false;
   const plan::AccumulatorTile* tile = nullptr;  ///< of sums in registers; null: there is none
   const plan::VectorLoop* vector = nullptr;     ///< null: scalar code
-  bool folds =
-      false;  ///< its lanes are of the innermost reduction loop, and are combined at the end
+  /// The lanes are of the innermost reduction loop, and are combined at the end.
+  bool folds = false;
   int64_t chunks = 1;  ///< registers for all of its lanes
   /// Of these, that are straight code in a tile; of a fold, that take turns for one result.
   int64_t registers = 1;
   std::vector<Steps> steps;  ///< slowest first
   /// Loops of more than one iteration that run on the tile's registers, outermost first.
   std::vector<tensor::LoopId> reduction;
-  const plan::DotPlan* dot = nullptr;          ///< of products that an instruction sums up
-  const plan::TileProduct* product = nullptr;  ///< of those that are in tile registers
+  const plan::DotPlan* dot = nullptr;  ///< of products that an instruction sums up
   /// The fastest digit of the loop that changes places with the vectorized one; -1: there is none.
   tensor::DigitId across = -1;
   /// Loop steps for each execution of the straight code that they run, of the innermost loop.
@@ -50,7 +49,6 @@ struct CpuNest {
   double lanes() const { return vector ? static_cast<double>(vector->lane_count) : 1; }
   double width() const { return vector ? vector->width : 1; }
   int64_t at_once() const { return dot ? dot->depth : 1; }
-  tensor::DigitId at_once_digit() const { return dot ? dot->digit : -1; }
   /// Registers of values that change with these loops, in one step of the reduction; the tile's
   /// registers of sums are those of what changes with all of them.
   int64_t ValuesOf(LoopMask mask) const;

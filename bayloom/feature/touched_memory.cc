@@ -21,7 +21,9 @@ BufferPlaces::BufferPlaces(const tensor::Program& program) {
 
 BufferPlaces::BufferPlaces(const tensor::Program& program, const plan::MemoryPlan& memory) {
   for (size_t i = 0; i < program.buffers.size(); ++i) {
+    const double before = bytes_;
     Add(program, static_cast<tensor::BufferId>(i), memory.buffers[i].allocation);
+    if (memory.buffers[i].kept_in >= 0) bytes_ = before;
   }
 }
 

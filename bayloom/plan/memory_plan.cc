@@ -76,6 +76,7 @@ class Placer {
 Result<PlacedAccess> Placer::Place(tensor::BufferId buffer,
                                    const std::vector<tensor::Expr>& indices, bool is_write) {
   tensor::Access access{buffer, is_write, {}};
+  access.indices.reserve(indices.size());
   bool affine = true;
   for (const tensor::Expr& index : indices) {
     access.indices.push_back(AffineOf(block_, index));

@@ -69,6 +69,8 @@ bool ReadsOnlyFromOutside(const tensor::Program& program, const tensor::Block& c
 /// would read what the consumer of an earlier one has written.
 bool OverwritesInput(const tensor::Program& program, const MemoryPlan& memory,
                      const tensor::Block& consumer, tensor::NodeRef node) {
+  const auto is_kept = [&](const BufferPlace& place) { return place.kept_in == consumer.output; };
+  if (std::ranges::none_of(memory.buffers, is_kept)) return false;
   return std::ranges::any_of(program.BlocksBelow(node), [&](tensor::BlockId id) {
     return std::ranges::any_of(tensor::AccessesOf(program, id), [&](const tensor::Access& access) {
       return memory.buffers[access.buffer].kept_in == consumer.output;
