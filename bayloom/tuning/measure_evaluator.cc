@@ -8,14 +8,7 @@
 #include "bayloom/base/system_error.h"
 
 namespace bayloom::tuning {
-namespace {
-
-/// More than any slot has trials: strategies choose a slot's candidates together.
-constexpr int kCapacity = 1024;
-
-}  // namespace
-
-int MeasureEvaluator::Capacity() const { return kCapacity; }
+int MeasureEvaluator::Capacity() const { return kMaxInFlight; }
 
 void MeasureEvaluator::Submit(trial::TrialId id, const ProgramTrial& trial) {
   waiting_.push_back({id, &trial});

@@ -17,6 +17,9 @@ struct ProgramTrial {
   bool is_repeat = false;
 };
 
+/// More than any slot has trials: strategies choose a slot's candidates together.
+inline constexpr int kMaxInFlight = 1024;
+
 /// Evaluates programs; the value of an outcome is the seconds of one run.
 class ProgramEvaluator : public trial::Evaluator<ProgramTrial> {
  public:

@@ -29,9 +29,6 @@
 namespace bayloom::tuning {
 namespace {
 
-/// More than any slot has trials: strategies choose a slot's candidates together.
-constexpr int kCapacity = 1024;
-
 Result<codegen::KernelObject> CompileAndLink(const tensor::Program& program,
                                              const target::Target& target) {
   Result<codegen::KernelObject> kernel = codegen::CompileProgram(program, target, "kernel");
@@ -94,7 +91,7 @@ RemoteKernelEvaluator::RemoteKernelEvaluator(remote::WorkerPool& pool, target::T
   if (!linked) throw InputError(linked.error().message);
 }
 
-int RemoteKernelEvaluator::Capacity() const { return kCapacity; }
+int RemoteKernelEvaluator::Capacity() const { return kMaxInFlight; }
 
 void RemoteKernelEvaluator::Submit(trial::TrialId id, const ProgramTrial& trial) {
   waiting_.push_back({id, &trial});
