@@ -7,15 +7,15 @@
 /// that run tile by tile and on several cores; searches for accelerators; mappings and designs that
 /// workers evaluate.
 
-#include "bayloom/accelerator/cores_run.h"
 #include "bayloom/accelerator/design_evaluator.h"
 #include "bayloom/accelerator/design_search.h"
 #include "bayloom/accelerator/design_space.h"
 #include "bayloom/accelerator/design_trials.h"
 #include "bayloom/accelerator/fused_layers.h"
-#include "bayloom/accelerator/fused_run.h"
-#include "bayloom/accelerator/map_run.h"
+#include "bayloom/accelerator/fused_mapping.h"
+#include "bayloom/accelerator/multicore_mapping.h"
 #include "bayloom/accelerator/network_layers.h"
+#include "bayloom/accelerator/network_mapping.h"
 #include "bayloom/accelerator/remote_designs.h"
 #include "bayloom/accelerator/remote_mappings.h"
 #include "bayloom/graph.h"
@@ -28,6 +28,6 @@ using accelerator::DesignOptions;
 using accelerator::DesignSearch;
 using accelerator::DesignSpace;
 using accelerator::MapOptions;
-using accelerator::MapRun;
+using accelerator::NetworkMapping;
 
 }  // namespace bayloom

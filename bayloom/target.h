@@ -14,12 +14,12 @@
 #include "bayloom/target/gpu_limits.h"
 #include "bayloom/target/gpu_machine.h"
 #include "bayloom/target/machine_model.h"
+#include "bayloom/target/mma_instruction.h"
 #include "bayloom/target/named_target.h"
 #include "bayloom/target/target.h"
 #include "bayloom/target/target_check.h"
 #include "bayloom/target/target_json.h"
-#include "bayloom/target/warp_group_instruction.h"
-#include "bayloom/target/warp_instruction.h"
+#include "bayloom/target/wgmma_instruction.h"
 
 namespace bayloom {
 

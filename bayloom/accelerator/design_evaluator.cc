@@ -10,7 +10,7 @@
 #include <span>
 #include <utility>
 
-#include "bayloom/accelerator/map_run.h"
+#include "bayloom/accelerator/network_mapping.h"
 #include "bayloom/base/clock.h"
 #include "bayloom/base/result.h"
 #include "bayloom/mapspace/adapt_mapping.h"
@@ -174,14 +174,14 @@ std::optional<trial::Outcome> DesignEvaluator::Evaluate(const mapspace::Architec
   options.search.run.seed = NextSeed();
   options.search.run.budget.trials = options_.evaluations * std::ssize(layers_);
   options.search.run.budget.stop = stop;
-  MapRun run(layers_, architecture, {}, std::move(options));
-  for (const MapRun::Layer& layer : run.layers()) {
+  NetworkMapping run(layers_, architecture, {}, std::move(options));
+  for (const NetworkMapping::Layer& layer : run.layers()) {
     const std::string reason = mapspace::WhyNoneFits(*layer.mapspace, *layer.model);
     if (!reason.empty()) return Infeasible("layer '" + layer.layer.name + "': " + reason);
   }
   for (const Donor& donor : DonorsFor(architecture)) {
     for (int l = 0; l < std::ssize(layers_); ++l) {
-      const MapRun::Layer& layer = run.layers()[l];
+      const NetworkMapping::Layer& layer = run.layers()[l];
       const auto adapted = mapspace::AdaptMapping(donor.mappings[l], layer.layer.problem,
                                                   *layer.mapspace, *layer.model);
       if (adapted) run.Suggest(l, *adapted);
@@ -190,7 +190,7 @@ std::optional<trial::Outcome> DesignEvaluator::Evaluate(const mapspace::Architec
   if (run.Run() == trial::StopReason::kStopped) return std::nullopt;
   Donor donor{.architecture = architecture, .value = 0, .mappings = {}};
   std::vector<mapspace::Evaluation> costs;
-  for (const MapRun::Layer& layer : run.layers()) {
+  for (const NetworkMapping::Layer& layer : run.layers()) {
     const mapspace::MapperResult& result = layer.search->result();
     if (!result.best) {
       return Infeasible("no mapping of layer '" + layer.layer.name + "' was found that fits");

@@ -13,8 +13,8 @@
 
 #include "bayloom/accelerator/design_trials.h"
 #include "bayloom/base/hash.h"
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/pareto/front.h"
 
 namespace bayloom::accelerator {
@@ -37,7 +37,7 @@ std::string Circumstances(const std::vector<DesignNetwork>& networks,
       hasher.Add(layer.problem.Describe()).Add(static_cast<uint64_t>(layer.count));
     }
     text += fmt::format("# network: {}, {} distinct layers, {:016x}\n",
-                        base::InOneLine(network.name), network.layers.size(), hasher.Digest());
+                        base::SingleLine(network.name), network.layers.size(), hasher.Digest());
   }
   return text + fmt::format(
                     "# technology: {}, {:016x}; limits: {} mm2, {} pJ, {} cycles; {} evaluations a "
@@ -64,7 +64,7 @@ search::Scenario MakeScenario(const DesignSpace& design, const std::vector<Desig
                             design.path());
   std::string names;
   for (const DesignNetwork& network : networks) {
-    names += (names.empty() ? " for " : " + ") + base::InOneLine(network.name);
+    names += (names.empty() ? " for " : " + ") + base::SingleLine(network.name);
   }
   scenario.name += names;
   if (std::isfinite(options.evaluation.limits.area_mm2)) {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/trial/threaded_evaluator.h"
 
 namespace bayloom::accelerator {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 
-#include "bayloom/accelerator/map_run.h"
+#include "bayloom/accelerator/network_mapping.h"
 #include "bayloom/base/result.h"
 #include "bayloom/remote/candidate_evaluator.h"
 #include "bayloom/remote/pool.h"

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <optional>
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 
 namespace bayloom::base {
 namespace {
@@ -41,7 +41,7 @@ Result<int64_t> ParseByteSize(std::string_view text) {
   const double bytes = error == std::errc() && unit ? number * *unit : 0;
   if (!(bytes >= 1) || bytes > kMaxBytes) {
     return Error{
-        fmt::format("'{}' is not a size; write 65536, 400k, 1.5MB or 512KiB", InOneLine(text))};
+        fmt::format("'{}' is not a size; write 65536, 400k, 1.5MB or 512KiB", SingleLine(text))};
   }
   return static_cast<int64_t>(bytes);
 }

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <optional>
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 
 namespace bayloom::base {
 namespace {
@@ -45,7 +45,7 @@ Result<double> ParseDuration(std::string_view text) {
     const std::optional<double> quantity = TakeQuantity(rest);
     if (!quantity || !std::isfinite(*quantity)) {
       return Error{fmt::format("'{}' is not a duration; write 90, 500ms, 90s, 10m or 1h30m",
-                               InOneLine(text))};
+                               SingleLine(text))};
     }
     seconds += *quantity;
   } while (!rest.empty());

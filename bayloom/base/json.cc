@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/base/text_limits.h"
 
 namespace bayloom::base {
@@ -82,7 +82,7 @@ Json ParseJsonOrDiscard(std::string_view text) {
 
 std::string JsonErrorText(std::string_view what) {
   const size_t name_end = what.find("] ");
-  return InOneLine(name_end == std::string_view::npos ? what : what.substr(name_end + 2), 160);
+  return SingleLine(name_end == std::string_view::npos ? what : what.substr(name_end + 2), 160);
 }
 
 }  // namespace bayloom::base

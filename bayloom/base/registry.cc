@@ -6,13 +6,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 
 namespace bayloom::base {
 
 std::string UnknownName(std::string_view kind, std::string_view name,
                         const std::vector<std::string>& known) {
-  return fmt::format("unknown {} '{}'; known are {}", kind, InOneLine(name),
+  return fmt::format("unknown {} '{}'; known are {}", kind, SingleLine(name),
                      fmt::join(known, ", "));
 }
 

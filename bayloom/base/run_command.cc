@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "bayloom/base/clock.h"
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/out_of_memory.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/base/system_error.h"
 #include "bayloom/base/write_ignoring_sigpipe.h"
 
@@ -164,7 +164,7 @@ std::string LastLine(std::string_view text) {
   if (last == std::string_view::npos) return "";
   const size_t line_break = text.find_last_of("\r\n", last);
   const size_t first = line_break == std::string_view::npos ? 0 : line_break + 1;
-  return InOneLine(text.substr(first, last + 1 - first), 200);
+  return SingleLine(text.substr(first, last + 1 - first), 200);
 }
 
 }  // namespace bayloom::base

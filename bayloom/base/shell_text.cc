@@ -5,7 +5,7 @@
 
 #include <limits>
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 
 namespace bayloom::base {
 namespace {
@@ -99,8 +99,8 @@ std::string QuotedFor(ShellContext context, std::string_view text) {
 
 std::string QuotedForDisplay(std::string_view text) {
   constexpr size_t kAnyLength = std::numeric_limits<size_t>::max();
-  if (InOneLine(text, kAnyLength) == text) return QuotedFor(ShellContext::kPlain, text);
-  return "$'" + InOneLine(Escaped(text, "\\'", "\\"), kAnyLength) + "'";
+  if (SingleLine(text, kAnyLength) == text) return QuotedFor(ShellContext::kPlain, text);
+  return "$'" + SingleLine(Escaped(text, "\\'", "\\"), kAnyLength) + "'";
 }
 
 }  // namespace bayloom::base

@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/single_line.h"
 
 namespace bayloom::base {
 namespace {
@@ -33,7 +33,7 @@ Shorthand::Shorthand(std::string_view subject, std::string_view line)
 }
 
 void Shorthand::Refuse(const std::string& reason) const {
-  throw InputError(fmt::format("{} '{}': {}{}{}", subject_, InOneLine(line_, 200), reason,
+  throw InputError(fmt::format("{} '{}': {}{}{}", subject_, SingleLine(line_, 200), reason,
                                example_.empty() ? "" : "; try ", example_));
 }
 
@@ -48,7 +48,7 @@ std::vector<int64_t> Shorthand::Numbers(const std::string& what, size_t count) {
   const std::string text = TakeNext(what);
   std::vector<int64_t> numbers = ParseNumbers(text, what, 1);
   if (numbers.size() != count) {
-    Refuse(fmt::format("'{}' is no {}, which takes {} number{}", InOneLine(text), what, count,
+    Refuse(fmt::format("'{}' is no {}, which takes {} number{}", SingleLine(text), what, count,
                        count == 1 ? "" : "s joined by 'x'"));
   }
   return numbers;
@@ -74,7 +74,7 @@ int64_t Shorthand::NumberOption(const std::string& name, int64_t default_value) 
   const std::string text = Option(name, std::to_string(default_value));
   const std::vector<int64_t> numbers = ParseNumbers(text, name, 1);
   if (numbers.size() != 1) {
-    Refuse(fmt::format("{} takes one number, not '{}'", name, InOneLine(text)));
+    Refuse(fmt::format("{} takes one number, not '{}'", name, SingleLine(text)));
   }
   return numbers.front();
 }
@@ -86,7 +86,7 @@ std::array<int64_t, 2> Shorthand::PairOption(const std::string& name, int64_t de
 
 void Shorthand::ExpectNoMore() const {
   if (arguments_.empty()) return;
-  Refuse(fmt::format("'{}' is not understood", InOneLine(arguments_.front())));
+  Refuse(fmt::format("'{}' is not understood", SingleLine(arguments_.front())));
 }
 
 std::vector<int64_t> Shorthand::ParseNumbers(const std::string& text, const std::string& what,
@@ -97,7 +97,7 @@ std::vector<int64_t> Shorthand::ParseNumbers(const std::string& text, const std:
     const char* end = part.data() + part.size();
     const auto [used, error] = std::from_chars(part.data(), end, number);
     if (error != std::errc() || used != end || number < least || number > kMaxNumber) {
-      Refuse(fmt::format("'{}' is no {}: numbers from {} to {} are", InOneLine(text), what, least,
+      Refuse(fmt::format("'{}' is no {}: numbers from {} to {} are", SingleLine(text), what, least,
                          kMaxNumber));
     }
     numbers.push_back(number);
@@ -109,7 +109,7 @@ std::array<int64_t, 2> Shorthand::ParsePair(const std::string& text, const std::
                                             int64_t least) const {
   const std::vector<int64_t> numbers = ParseNumbers(text, what, least);
   if (numbers.size() > 2) {
-    Refuse(fmt::format("{} takes one or two numbers, not '{}'", what, InOneLine(text)));
+    Refuse(fmt::format("{} takes one or two numbers, not '{}'", what, SingleLine(text)));
   }
   return {numbers.front(), numbers.back()};
 }

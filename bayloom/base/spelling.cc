@@ -26,7 +26,7 @@ size_t EditDistance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::string_view Nearest(std::string_view word, const std::vector<std::string_view>& words) {
+std::string_view ClosestMatch(std::string_view word, const std::vector<std::string_view>& words) {
   std::string_view nearest;
   size_t least = std::min<size_t>(3, word.size() / 2 + 1);
   if (word.size() > 64) return nearest;

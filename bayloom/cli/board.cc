@@ -10,7 +10,7 @@
 #include <memory>
 #include <string>
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/base/stop_flag.h"
 #include "bayloom/cli/commands.h"
 #include "bayloom/cli/output.h"
@@ -28,7 +28,7 @@ struct BoardOptions {
 void ServeBoard(const BoardOptions& options) {
   page::Board board(options.database, options.port);
   base::CatchStopSignals();
-  fmt::print("{}{} at {}; Ctrl-C ends\n", base::InOneLine(options.database, 200),
+  fmt::print("{}{} at {}; Ctrl-C ends\n", base::SingleLine(options.database, 200),
              board.waits() ? " is not there yet and is waited for," : "", board.url());
   CheckOutput();
   board.Run(base::StopRequested);

@@ -8,7 +8,7 @@
 
 #include "bayloom/accelerator/remote_designs.h"
 #include "bayloom/accelerator/remote_mappings.h"
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/codegen/host.h"
 #include "bayloom/measure/interruption.h"
 #include "bayloom/measure/measure_machine.h"
@@ -70,7 +70,7 @@ Result<std::unique_ptr<remote::CandidateEvaluator>> CandidateEvaluators::Make(
     return kernels_->MakeEvaluator(definition);
   }
   if (kind != tuning::kProgramKind) {
-    return Error{"there is no kind of subject " + base::InOneLine(kind.dump())};
+    return Error{"there is no kind of subject " + base::SingleLine(kind.dump())};
   }
   if (!codegen::HasCompiler()) {
     return Error{"this worker was built without the compiler, which programs need"};

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/cli/commands.h"
 #include "bayloom/cli/help.h"
 #include "bayloom/cli/options/model_option.h"
@@ -66,7 +66,7 @@ std::string Plural(size_t count, const std::string& one, const std::string& many
 std::string Assignments(const std::map<std::string, int64_t>& extents) {
   std::vector<std::string> texts;
   for (const auto& [name, extent] : extents) {
-    texts.push_back(fmt::format("{}={}", base::InOneLine(name), extent));
+    texts.push_back(fmt::format("{}={}", base::SingleLine(name), extent));
   }
   return fmt::format("{}", fmt::join(texts, " "));
 }
@@ -212,12 +212,13 @@ std::string Header(const graph::ModelSurvey& survey) {
       survey.producer.empty() ? "" : fmt::format("written by {}, ", survey.producer),
       survey.ir_version, sets.empty() ? "none" : fmt::format("{}", fmt::join(sets, ", ")));
   for (const auto& input : survey.inputs)
-    text += fmt::format("input   {}  {}\n", base::InOneLine(input.name), input.type);
+    text += fmt::format("input   {}  {}\n", base::SingleLine(input.name), input.type);
   for (const auto& out : survey.outputs)
-    text += fmt::format("output  {}  {}\n", base::InOneLine(out.name), out.type);
+    text += fmt::format("output  {}  {}\n", base::SingleLine(out.name), out.type);
   for (const auto& dimension : survey.open) {
-    text += fmt::format("open    {}  in {}\n", base::InOneLine(dimension.name),
-                        base::InOneLine(fmt::format("{}", fmt::join(dimension.inputs, ", ")), 200));
+    text +=
+        fmt::format("open    {}  in {}\n", base::SingleLine(dimension.name),
+                    base::SingleLine(fmt::format("{}", fmt::join(dimension.inputs, ", ")), 200));
   }
   for (const graph::ParameterCount& p : survey.parameters) {
     text += fmt::format("data    {}  {} in {:.1f} MB\n", p.type, report::FormatCount(p.count),
@@ -277,7 +278,7 @@ void CheckParts(const CheckOptions& options) {
   }
   fmt::print("{}\n", steps.Text());
   if (network.LeftNodes() > 0) fmt::print("{}\n", LeftTable(network).Text());
-  fmt::print("{}: {}; the parts have {} in {}\n", base::InOneLine(options.model.path, 200),
+  fmt::print("{}: {}; the parts have {} in {}\n", base::SingleLine(options.model.path, 200),
              Summary(network), report::FormatFlops(all.flops),
              Plural(static_cast<size_t>(all.tasks), "task", "tasks"));
 }
@@ -293,7 +294,7 @@ void Check(const CheckOptions& options) {
   } else {
     fmt::print("{}", Text(checked));
   }
-  const std::string path = base::InOneLine(options.model.path, 200);
+  const std::string path = base::SingleLine(options.model.path, 200);
   if (!checked.survey.IsComplete()) throw CheckFailed(path + ": " + verdict);
   if (!options.json) fmt::print("{}: {}\n", path, verdict);
 }

@@ -21,8 +21,8 @@
 #include <system_error>
 #include <vector>
 
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/base/spelling.h"
 #include "bayloom/base/stop_flag.h"
 #include "bayloom/base/system_error.h"
@@ -47,7 +47,7 @@ int Complain(int exit_code, const std::string& message) {
 /// want to lose them because of a backup.
 bool AnnounceLock(const std::string& path, double seconds) {
   Say("bayloom: {} has been locked by another process for {:.0f} s; waiting\n",
-      base::InOneLine(path, 200), seconds);
+      base::SingleLine(path, 200), seconds);
   return true;
 }
 
@@ -115,14 +115,14 @@ std::string UnknownOption(const CLI::App& app) {
   for (const CLI::Option* option : command.get_options()) {
     known.insert(known.end(), option->get_lnames().begin(), option->get_lnames().end());
   }
-  const std::string_view meant = base::Nearest(name, known);
-  return fmt::format("there is no option '--{}'{}", base::InOneLine(name),
+  const std::string_view meant = base::ClosestMatch(name, known);
+  return fmt::format("there is no option '--{}'{}", base::SingleLine(name),
                      meant.empty() ? "" : fmt::format("; is --{} meant?", meant));
 }
 
 std::string ProblemIn(const CLI::ParseError& error, const CLI::App& app) {
   if (const std::string unknown = UnknownSubcommand(app); !unknown.empty()) {
-    return fmt::format("there is no subcommand '{}'", base::InOneLine(unknown));
+    return fmt::format("there is no subcommand '{}'", base::SingleLine(unknown));
   }
   const std::string unknown = UnknownOption(app);
   return unknown.empty() ? error.what() : unknown;
@@ -145,7 +145,7 @@ void CheckSeeds(CLI::App& app) {
       const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
       const bool fits = error == std::errc() && end == text.data() + text.size();
       return fits ? std::string()
-                  : fmt::format("'{}' is no whole number from 0 on", base::InOneLine(text));
+                  : fmt::format("'{}' is no whole number from 0 on", base::SingleLine(text));
     });
   }
   for (CLI::App* command : app.get_subcommands(std::function<bool(CLI::App*)>())) {
@@ -167,7 +167,7 @@ void AddHelpCommands(CLI::App& app) {
         command = command->get_subcommand(next);
       } catch (const CLI::OptionNotFound&) {
         throw InputError(fmt::format("there is no subcommand '{}'; '{} --help' lists them",
-                                     base::InOneLine(next), name));
+                                     base::SingleLine(next), name));
       }
       name += " " + next;
     }

@@ -10,7 +10,7 @@
 #include <span>
 
 #include "bayloom/base/file.h"
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/cli/commands.h"
 #include "bayloom/cli/help.h"
 #include "bayloom/cli/options/network_option.h"
@@ -134,9 +134,9 @@ void CompileParts(const CompileOptions& options) {
   }
   for (const StepFiles& step : files) {
     const std::string& file = step.model.empty() ? step.package.library : step.model;
-    fmt::print("{} ({:.1f} MB)\n", base::InOneLine(file, 200), Megabytes(file));
+    fmt::print("{} ({:.1f} MB)\n", base::SingleLine(file, 200), Megabytes(file));
   }
-  fmt::print("{}: {}\n", base::InOneLine(plan, 200), Summary(network));
+  fmt::print("{}: {}\n", base::SingleLine(plan, 200), Summary(network));
 }
 
 void Compile(const CompileOptions& options) {
@@ -151,8 +151,8 @@ void Compile(const CompileOptions& options) {
     fmt::print("{}\n", report::JsonText(shown));
     return;
   }
-  fmt::print("{} ({}), {}\n", base::InOneLine(package.library, 200), SizeText(package, networks),
-             base::InOneLine(package.header, 200));
+  fmt::print("{} ({}), {}\n", base::SingleLine(package.library, 200), SizeText(package, networks),
+             base::SingleLine(package.header, 200));
 }
 
 }  // namespace

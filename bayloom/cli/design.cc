@@ -15,8 +15,8 @@
 #include "bayloom/accelerator/design_search.h"
 #include "bayloom/accelerator/remote_designs.h"
 #include "bayloom/base/file.h"
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/cli/commands.h"
 #include "bayloom/cli/options/design_options.h"
 #include "bayloom/cli/options/model_option.h"
@@ -91,7 +91,7 @@ void Print(const DesignArguments& arguments, const accelerator::DesignSearch& se
   const auto& best = search.study().best();
   const std::vector<search::StudyTrial> designs = search.BestDesigns(arguments.designs);
   fmt::print("\nthe best designs, {} at {}:\n{}", search.scenario().objectives[0].name,
-             base::InOneLine(search.technology().name),
+             base::SingleLine(search.technology().name),
              report::DesignTable(search, designs).Text());
   if (!compared.empty()) {
     fmt::print("\nother architectures, evaluated alike:\n{}",
@@ -136,7 +136,8 @@ void Design(const DesignArguments& arguments) {
   const std::unique_ptr<remote::WorkerPool> pool = Delegate(arguments, options);
   accelerator::DesignSearch search(std::move(design), LoadNetworks(arguments), std::move(options));
   Say("{} search {}: {}, records in {}\n", search.resumed() ? "Resuming" : "Beginning",
-      search.record().id, base::InOneLine(search.scenario().name), base::InOneLine(database, 200));
+      search.record().id, base::SingleLine(search.scenario().name),
+      base::SingleLine(database, 200));
   const trial::StopReason reason = RunWithProgress(search, arguments.workers);
   const run::RunStatus status = search.Status();
   Say("{}: {} designs in {}, {} of them beyond the limits or without mappings; {} a design\n",

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "bayloom/base/duration.h"
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/base/stop_flag.h"
 #include "bayloom/cli/commands.h"
 #include "bayloom/cli/help.h"
@@ -132,7 +132,7 @@ void Learn(LearnArguments arguments) {
   const target::Target target = arguments.target.Resolve();
   if (!std::filesystem::exists(path) && options.families.empty()) {
     throw InputError(fmt::format("there is no {}: tune a network first, or name --families",
-                                 base::InOneLine(path, 200)));
+                                 base::SingleLine(path, 200)));
   }
   if (const auto folder = std::filesystem::path(path).parent_path(); !folder.empty()) {
     std::filesystem::create_directories(folder);

@@ -13,8 +13,8 @@
 
 #include "bayloom/accelerator/remote_mappings.h"
 #include "bayloom/base/file.h"
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/cli/commands.h"
 #include "bayloom/cli/map_cores.h"
 #include "bayloom/cli/map_fused.h"
@@ -122,7 +122,7 @@ std::unique_ptr<remote::WorkerPool> Delegate(const MapArguments& arguments,
   return pool;
 }
 
-trial::StopReason RunWithProgress(accelerator::MapRun& run, const WorkersOption& workers) {
+trial::StopReason RunWithProgress(accelerator::NetworkMapping& run, const WorkersOption& workers) {
   report::RunProgress progress(stderr, run.Status(), report::MappingProgress(run));
   const WorkersOption::NotesInto notes(workers, progress);
   const trial::StopReason reason = run.Run(progress.Observer());
@@ -144,7 +144,8 @@ report::Table FrontTable(const MapArguments& arguments, const mapspace::MapperRe
 }
 
 /// [{"evaluation", "values": {objective: value}, "mapping"}].
-nlohmann::json FrontJson(const MapArguments& arguments, const accelerator::MapRun::Layer& layer) {
+nlohmann::json FrontJson(const MapArguments& arguments,
+                         const accelerator::NetworkMapping::Layer& layer) {
   nlohmann::json front = nlohmann::json::array();
   for (const mapspace::MapperResult::FrontMember& member : layer.search->result().front) {
     nlohmann::json values;
@@ -162,17 +163,17 @@ nlohmann::json FrontJson(const MapArguments& arguments, const accelerator::MapRu
 void MapOperation(const MapArguments& arguments) {
   accelerator::MapOptions options = arguments.Options(1);
   const std::unique_ptr<remote::WorkerPool> pool = Delegate(arguments, options);
-  accelerator::MapRun run({{.name = "", .problem = LoadProblem(arguments)}},
-                          arguments.LoadArchitecture(), arguments.Constraints(), options);
-  const accelerator::MapRun::Layer& layer = run.layers().front();
+  accelerator::NetworkMapping run({{.name = "", .problem = LoadProblem(arguments)}},
+                                  arguments.LoadArchitecture(), arguments.Constraints(), options);
+  const accelerator::NetworkMapping::Layer& layer = run.layers().front();
   if (!mapspace::WhyNoneFits(*layer.mapspace, *layer.model).empty()) FailWithoutMapping(layer);
   const trial::StopReason reason = RunWithProgress(run, arguments.workers);
   const mapspace::MapperResult& result = layer.search->result();
   if (!result.best) ThrowIfLost(reason, run.lost());
   if (!result.best) FailWithoutMapping(layer);
   Say("{} on {}: {} mapper, {} evaluations of {} drawn in {} ({}), best {} {:.6g}\n",
-      base::InOneLine(layer.layer.problem.Describe()),
-      base::InOneLine(layer.mapspace->architecture().name), run.mapper(),
+      base::SingleLine(layer.layer.problem.Describe()),
+      base::SingleLine(layer.mapspace->architecture().name), run.mapper(),
       report::FormatCount(result.evaluations), report::FormatCount(result.drawn),
       report::FormatSeconds(run.Status().seconds), DescribeEnd(reason), arguments.objectives[0],
       result.value);
@@ -199,10 +200,10 @@ void MapOperation(const MapArguments& arguments) {
 /// Into a folder, what timeloop-model takes: the architecture, and of each layer problem and
 /// mapping.
 void WriteNetwork(const std::string& folder, const mapspace::Architecture& architecture,
-                  const accelerator::MapRun& network) {
+                  const accelerator::NetworkMapping& network) {
   base::WriteFile(folder + "/architecture.yaml", mapspace::PrintArchitectureYaml(architecture));
   int number = 0;
-  for (const accelerator::MapRun::Layer& layer : network.layers()) {
+  for (const accelerator::NetworkMapping::Layer& layer : network.layers()) {
     WriteMappedLayer(folder, ++number, layer.layer.name, layer.layer.problem,
                      layer.search->result().best, architecture);
   }
@@ -213,15 +214,16 @@ void MapNetwork(const MapArguments& arguments) {
   accelerator::MapOptions options = arguments.Options(std::ssize(layers));
   const std::unique_ptr<remote::WorkerPool> pool = Delegate(arguments, options);
   const mapspace::Architecture architecture = arguments.LoadArchitecture();
-  accelerator::MapRun run(std::move(layers), architecture, arguments.Constraints(), options);
+  accelerator::NetworkMapping run(std::move(layers), architecture, arguments.Constraints(),
+                                  options);
   const trial::StopReason reason = RunWithProgress(run, arguments.workers);
   const int mapped = run.Sum().mapped;
   if (mapped == 0) ThrowIfLost(reason, run.lost());
   if (mapped == 0) FailWithoutMapping(run.layers().back());
   const run::RunStatus status = run.Status();
   Say("{} on {}: {} layers, {} mapper, {} evaluations in {} ({})\n",
-      base::InOneLine(std::filesystem::path(arguments.network.path).filename().string()),
-      base::InOneLine(architecture.name), run.layers().size(), run.mapper(),
+      base::SingleLine(std::filesystem::path(arguments.network.path).filename().string()),
+      base::SingleLine(architecture.name), run.layers().size(), run.mapper(),
       report::FormatCount(status.trials), report::FormatSeconds(status.seconds),
       DescribeEnd(reason));
   if (!arguments.out.empty()) WriteNetwork(arguments.out, architecture, run);

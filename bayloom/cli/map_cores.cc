@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bayloom/base/file.h"
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/cli/commands.h"
 #include "bayloom/cli/file_name.h"
 #include "bayloom/cli/options/run_options.h"
@@ -36,9 +36,9 @@ void WriteMappedLayer(const std::string& folder, int number, const std::string& 
 void MapCores(const MapArguments& arguments, std::vector<accelerator::NetworkLayer> layers) {
   const auto count = static_cast<int>(layers.size());
   const mapspace::Architecture architecture = arguments.LoadArchitecture();
-  accelerator::CoresRun run(std::move(layers), architecture, arguments.Constraints(),
-                            arguments.Options(count),
-                            mapspace::ParseNetworkOnChip(arguments.cores));
+  accelerator::MulticoreMapping run(std::move(layers), architecture, arguments.Constraints(),
+                                    arguments.Options(count),
+                                    mapspace::ParseNetworkOnChip(arguments.cores));
   report::RunProgress progress(stderr, run.layers().Status(),
                                report::MappingProgress(run.layers()));
   trial::StopReason reason = run.RunLayers(progress.Observer());
@@ -49,12 +49,12 @@ void MapCores(const MapArguments& arguments, std::vector<accelerator::NetworkLay
       [&](int done) { line.Show(fmt::format("cores: {} of {} layers divided", done, count)); });
   line.Clear();
   Say("{} layers on {} cores of {} ({})\n", run.splits().size(), run.network().CoreCount(),
-      base::InOneLine(architecture.name), DescribeEnd(reason));
+      base::SingleLine(architecture.name), DescribeEnd(reason));
   if (!arguments.out.empty()) {
     base::WriteFile(arguments.out + "/architecture.yaml",
                     mapspace::PrintArchitectureYaml(architecture));
     int number = 0;
-    for (const accelerator::CoresRun::Split& split : run.splits()) {
+    for (const accelerator::MulticoreMapping::Split& split : run.splits()) {
       WriteMappedLayer(arguments.out, ++number, run.layers().layers()[split.layer].layer.name,
                        split.mapping.part, split.mapping.mapping, architecture);
     }

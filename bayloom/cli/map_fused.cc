@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "bayloom/accelerator/fused_layers.h"
-#include "bayloom/accelerator/fused_run.h"
+#include "bayloom/accelerator/fused_mapping.h"
 #include "bayloom/base/file.h"
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/cli/commands.h"
 #include "bayloom/cli/options/run_options.h"
 #include "bayloom/cli/output.h"
@@ -34,7 +34,7 @@
 namespace bayloom::cli {
 namespace {
 
-nlohmann::json JsonOf(const accelerator::FusedRun& run,
+nlohmann::json JsonOf(const accelerator::FusedMapping& run,
                       const std::optional<mapspace::Pipeline>& pipeline) {
   nlohmann::json json = report::ToJson(run);
   if (pipeline) {
@@ -46,7 +46,7 @@ nlohmann::json JsonOf(const accelerator::FusedRun& run,
 
 /// Into a folder: the groups, and of each one the problems and mappings of its tiles, as cores
 /// share it if they do, with the architecture inside of the level where its tensors are.
-void WriteGroups(const std::string& folder, accelerator::FusedRun& run,
+void WriteGroups(const std::string& folder, accelerator::FusedMapping& run,
                  const nlohmann::json& json) {
   base::WriteFile(folder + "/groups.json", report::JsonText(json) + "\n");
   const bool is_divided = !run.divisions().groups.empty();
@@ -72,10 +72,10 @@ void WriteGroups(const std::string& folder, accelerator::FusedRun& run,
 
 /// Groups are made of mapped layers: throws CheckFailed with the number of those that are not, why
 /// the search ended and the last failure of one of them.
-void FailUnlessAllMapped(const accelerator::MapRun& layers, trial::StopReason reason) {
-  const accelerator::MapRun::Layer* last = nullptr;
+void FailUnlessAllMapped(const accelerator::NetworkMapping& layers, trial::StopReason reason) {
+  const accelerator::NetworkMapping::Layer* last = nullptr;
   int64_t unmapped = 0;
-  for (const accelerator::MapRun::Layer& layer : layers.layers()) {
+  for (const accelerator::NetworkMapping::Layer& layer : layers.layers()) {
     if (layer.search->result().best) continue;
     ++unmapped;
     last = &layer;
@@ -87,10 +87,10 @@ void FailUnlessAllMapped(const accelerator::MapRun& layers, trial::StopReason re
 }
 
 /// Finds the groups, and how the cores of a chip, if there is one, share them.
-trial::StopReason RunGroups(accelerator::FusedRun& run,
+trial::StopReason RunGroups(accelerator::FusedMapping& run,
                             const std::optional<mapspace::NetworkOnChip>& chip) {
   report::StatusLine line(stderr);
-  trial::StopReason reason = run.RunGroups([&](const accelerator::FusedRun::Status& status) {
+  trial::StopReason reason = run.RunGroups([&](const accelerator::FusedMapping::Status& status) {
     line.Show(
         fmt::format("groups: {} tiles mapped, {} of {} groups known, {} rounds, {:.4g} uJ, {}",
                     report::FormatCount(status.tiles), status.search.mapped,
@@ -99,7 +99,7 @@ trial::StopReason RunGroups(accelerator::FusedRun& run,
   });
   if (chip) {
     const trial::StopReason divided =
-        run.RunDivisions(*chip, [&](const accelerator::FusedRun::Status& status) {
+        run.RunDivisions(*chip, [&](const accelerator::FusedMapping::Status& status) {
           line.Show(fmt::format("cores: {} tiles mapped, {}", report::FormatCount(status.tiles),
                                 report::FormatSeconds(status.seconds)));
         });
@@ -119,20 +119,20 @@ void MapFused(const MapArguments& arguments) {
   if (arguments.tile_evaluations) options.tile_evaluations = *arguments.tile_evaluations;
   std::optional<mapspace::NetworkOnChip> chip;
   if (!arguments.cores.empty()) chip = mapspace::ParseNetworkOnChip(arguments.cores);
-  accelerator::FusedRun run(std::move(network), arguments.LoadArchitecture(),
-                            arguments.Constraints(), options);
+  accelerator::FusedMapping run(std::move(network), arguments.LoadArchitecture(),
+                                arguments.Constraints(), options);
   report::RunProgress progress(stderr, run.layers().Status(),
                                report::MappingProgress(run.layers()));
   trial::StopReason reason = run.RunLayers(progress.Observer());
   progress.End();
   FailUnlessAllMapped(run.layers(), reason);
   reason = RunGroups(run, chip);
-  const accelerator::FusedRun::Status status = run.GetStatus();
+  const accelerator::FusedMapping::Status status = run.GetStatus();
   const std::string end = reason == trial::StopReason::kExhausted ? "no better division is expected"
                                                                   : DescribeEnd(reason);
   Say("{} on {}: {} layers, {} operators, {} tiles of groups, {} evaluations in {} ({})\n",
-      base::InOneLine(std::filesystem::path(arguments.network.path).filename().string()),
-      base::InOneLine(run.architecture().name), run.layers().layers().size(),
+      base::SingleLine(std::filesystem::path(arguments.network.path).filename().string()),
+      base::SingleLine(run.architecture().name), run.layers().layers().size(),
       run.network().OperatorCount(), report::FormatCount(status.tiles),
       report::FormatCount(status.evaluations + run.layers().Status().trials),
       report::FormatSeconds(status.seconds), end);

@@ -13,7 +13,7 @@
 #include <set>
 #include <utility>
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/report/format.h"
 
 namespace bayloom::cli {
@@ -52,7 +52,7 @@ nlohmann::json ToJson(const std::vector<graph::LeftNode>& nodes) {
 std::string Listed(std::vector<std::string> names) {
   const bool is_cut = names.size() > kMaxListed;
   names.resize(std::min(names.size(), kMaxListed));
-  return base::InOneLine(fmt::format("{}{}", fmt::join(names, ", "), is_cut ? ", ..." : ""), 100);
+  return base::SingleLine(fmt::format("{}{}", fmt::join(names, ", "), is_cut ? ", ..." : ""), 100);
 }
 
 std::string NamesOf(const std::vector<graph::StepTensor>& tensors) {

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "bayloom/base/file.h"
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
 #include "bayloom/base/shell_text.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/base/text_limits.h"
 #include "bayloom/cli/commands.h"
 #include "bayloom/cli/help.h"
@@ -58,7 +58,7 @@ pretrain::PoolOptions PoolFor(const PretrainArguments& arguments) {
     model.path = path;
     tuning::TuningSubject network = model.Subject(arguments.target.IsGpu());
     network.name =
-        base::InOneLine(std::filesystem::path(path).stem().string(), base::kMaxPathBytes);
+        base::SingleLine(std::filesystem::path(path).stem().string(), base::kMaxPathBytes);
     pool.networks.push_back(std::move(network));
   }
   if (pool.networks.empty() && pool.families.empty()) pool.families = pretrain::FamilyNames();
@@ -154,7 +154,7 @@ void Pretrain(PretrainArguments arguments) {
   fmt::print("{}\n", table.Text());
   if (has_model) {
     fmt::print("{}: wrote {}\nUse it with 'bayloom tune MODEL --cost-model {}'.\n",
-               trial::Describe(reason), base::InOneLine(arguments.out, 200),
+               trial::Describe(reason), base::SingleLine(arguments.out, 200),
                base::QuotedForDisplay(arguments.out));
   }
   if (is_stopped) fmt::print("stopped; the same command continues\n");

@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "bayloom/base/file.h"
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/path_error.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/cli/commands.h"
 #include "bayloom/cli/output.h"
 #include "bayloom/cli/show_run.h"
@@ -81,7 +81,7 @@ void Import(const RecordsOptions& options) {
     std::ifstream file(name);
     if (!file) base::ThrowPathError("cannot read '" + name + "'", errno);
     const record::ImportSummary summary = record::ImportJsonLines(store, file, name);
-    const std::string shown = base::InOneLine(name, 200);
+    const std::string shown = base::SingleLine(name, 200);
     fmt::print("{}: {} new trials, {} known already\n", shown, report::FormatCount(summary.added),
                report::FormatCount(summary.present));
     if (summary.pool_programs > 0) {
@@ -102,7 +102,7 @@ void Clean(const RecordsOptions& options) {
   int64_t trials = 0;
   for (const record::MachineFailure& failure : record::FindMachineFailures(store)) {
     trials += failure.trials;
-    table.AddRow({failure.run, failure.trials, base::InOneLine(failure.reason)});
+    table.AddRow({failure.run, failure.trials, base::SingleLine(failure.reason)});
   }
   if (trials == 0) {
     fmt::print("No trial was recorded that failed by the machine's trouble.\n");

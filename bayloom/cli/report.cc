@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "bayloom/base/file.h"
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/cli/commands.h"
 #include "bayloom/cli/help.h"
 #include "bayloom/page/page_html.h"
@@ -52,8 +52,8 @@ void PrintRepeats(const report::Table& repeats) {
 
 void Print(const report::SessionReport& report, bool slots) {
   const int estimated = report.estimated_tasks();
-  fmt::print("{} ({}): {} trials in {}, latency {}{}\n", base::InOneLine(report.record.name),
-             base::InOneLine(report.label), report::FormatCount(report.trials()),
+  fmt::print("{} ({}): {} trials in {}, latency {}{}\n", base::SingleLine(report.record.name),
+             base::SingleLine(report.label), report::FormatCount(report.trials()),
              report::FormatSeconds(report.seconds()), report::FormatSeconds(report.latency()),
              estimated == 0
                  ? ""
@@ -70,8 +70,8 @@ void Print(const report::SessionReport& report, bool slots) {
 
 void Print(const report::RunSummary& summary) {
   const record::RunRecord& run = summary.record;
-  fmt::print("{} ({}, seed {}): {} in {}, without a value: {}\n\n", base::InOneLine(run.name),
-             base::InOneLine(run.proposer), run.seed, report::CountText(summary),
+  fmt::print("{} ({}, seed {}): {} in {}, without a value: {}\n\n", base::SingleLine(run.name),
+             base::SingleLine(run.proposer), run.seed, report::CountText(summary),
              report::FormatSeconds(summary.seconds), report::FailureText(summary));
   const report::Table improvements = report::ImprovementTable(summary);
   if (!improvements.empty()) fmt::print("{}\n", improvements.Text());
@@ -127,7 +127,7 @@ class DatabaseReporter {
   void AddPools(bool has_no_run) {
     record::ProgramPool pool(store_.path(), record::ProgramPool::Mode::kReadOnly);
     const report::Table groups = report::PoolTable(pool);
-    const std::string path = base::InOneLine(store_.path(), 200);
+    const std::string path = base::SingleLine(store_.path(), 200);
     if (!groups.empty()) {
       reports_.notes.push_back(
           fmt::format("Programs in {} that may be measured:\n{}\n", path, groups.Text()));
@@ -153,7 +153,7 @@ void WritePage(const ReportOptions& options) {
   page::PageReader reader(store, std::filesystem::path(path).filename().string());
   if (!reader.Refresh()) throw InputError(path + " is being cleaned; try again");
   base::WriteFile(options.html, page::PageHtml(reader.Since({}), page::PageKind::kFile));
-  fmt::print("wrote {}\n", base::InOneLine(options.html, 500));
+  fmt::print("wrote {}\n", base::SingleLine(options.html, 500));
 }
 
 void Report(const ReportOptions& options) {

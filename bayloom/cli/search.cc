@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "bayloom/base/file.h"
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/cli/commands.h"
 #include "bayloom/cli/next_commands.h"
 #include "bayloom/cli/options/run_options.h"
@@ -107,7 +107,7 @@ void PrintBeginning(const search::ScenarioSearch& search, const SearchArguments&
   Say("{} search {}: {} parameter{}, {} configurations, {} optimizer, records in {}\n",
       search.resumed(0) ? "Resuming" : "Beginning", search.record(0).id, space.size(),
       space.size() == 1 ? "" : "s", report::SizeText(space), member.scenario.optimizer,
-      base::InOneLine(member.database, 200));
+      base::SingleLine(member.database, 200));
   const run::RunStatus status = search.Status();
   if (status.trials >= status.max_trials) {
     Say("Its {} trials are done already; more --trials go on\n",
@@ -245,7 +245,7 @@ void CheckForWorkers(const SearchArguments& arguments,
   }
   for (const search::SearchMember& member : members) {
     if (LooksUpValues(member)) {
-      throw InputError((arguments.recorded.empty() ? base::InOneLine(member.scenario.name)
+      throw InputError((arguments.recorded.empty() ? base::SingleLine(member.scenario.name)
                                                    : std::string("--recorded")) +
                        ": values are looked up here; leave out --workers");
     }
@@ -253,7 +253,7 @@ void CheckForWorkers(const SearchArguments& arguments,
       throw InputError(fmt::format(
           "--workers: the scenario '{}' has a timeout that is a multiple of the best's time, which "
           "workers do not know; give it a time, such as 'timeout: 30s'",
-          base::InOneLine(member.scenario.name)));
+          base::SingleLine(member.scenario.name)));
     }
   }
 }
@@ -354,7 +354,7 @@ void PrintResult(const SearchArguments& arguments, const search::ScenarioSearch&
   fmt::print("{}\n", EndText(search, reason));
   PrintRepeated(repeated);
   const double value = is_confirmed ? repeated[0].median : best->outcome.value;
-  fmt::print("\n{} = {} (trial {}{})\n{}{}{}", base::InOneLine(scenario.objectives[0].name),
+  fmt::print("\n{} = {} (trial {}{})\n{}{}{}", base::SingleLine(scenario.objectives[0].name),
              report::FormatValue(value), shown.ordinal,
              is_confirmed ? ", the median of its repeats" : "", GainText(search, value),
              report::ConfigurationText(*scenario.space, shown.configuration),

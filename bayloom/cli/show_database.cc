@@ -7,7 +7,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/cli/show.h"
 #include "bayloom/record/program_pool.h"
 #include "bayloom/record/store.h"
@@ -69,7 +69,7 @@ report::Table TasksOn(record::Store& store, record::TargetId target) {
 }
 
 std::string Describe(const target::Target& target) {
-  return fmt::format("{} with {} thread{} and vectors of {} bytes", base::InOneLine(target.cpu),
+  return fmt::format("{} with {} thread{} and vectors of {} bytes", base::SingleLine(target.cpu),
                      target.cores, target.cores == 1 ? "" : "s", target.vector_bytes);
 }
 

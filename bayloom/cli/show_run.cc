@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/report/format.h"
 #include "bayloom/report/printable.h"
 #include "bayloom/report/run_summary.h"
@@ -20,7 +20,7 @@ constexpr size_t kMaxCandidateBytes = 10'000;
 
 void PrintTasks(const report::SessionReport& report) {
   fmt::print("Run {}: {} ({}), begun {}, {}\n{} trials in {}\n\n{}", report.record.id,
-             base::InOneLine(report.record.name), base::InOneLine(report.label),
+             base::SingleLine(report.record.name), base::SingleLine(report.label),
              report::FormatTime(report.record.started),
              report.record.finished ? "finished" : "can be resumed",
              report::FormatCount(report.trials()), report::FormatSeconds(report.seconds()),
@@ -33,15 +33,15 @@ void PrintSummary(const report::RunSummary& summary, bool history) {
       "Run {}: {} {}, begun {}, {}\n"
       "{}, seed {}; {} {}\n"
       "{}; without a value: {}\n",
-      run.id, record::ToString(run.kind), base::InOneLine(run.name),
+      run.id, record::ToString(run.kind), base::SingleLine(run.name),
       report::FormatTime(run.started), run.finished ? "finished" : "can be resumed",
-      base::InOneLine(run.proposer), run.seed, report::GoalOf(run), base::InOneLine(run.objective),
-      report::CountText(summary), report::FailureText(summary));
+      base::SingleLine(run.proposer), run.seed, report::GoalOf(run),
+      base::SingleLine(run.objective), report::CountText(summary), report::FailureText(summary));
   if (!summary.improvements.empty()) {
     const report::RunSummary::Improvement& best = summary.improvements.back();
-    fmt::print("\n{} = {} (trial {})\n{}\n", base::InOneLine(run.objective),
+    fmt::print("\n{} = {} (trial {})\n{}\n", base::SingleLine(run.objective),
                report::FormatValue(best.value), best.trial,
-               base::InOneLine(best.candidate, kMaxCandidateBytes));
+               base::SingleLine(best.candidate, kMaxCandidateBytes));
   }
   if (history) fmt::print("\n{}", report::ImprovementTable(summary).Text());
 }

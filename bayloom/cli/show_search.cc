@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "bayloom/base/json.h"
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/cli/show_run.h"
 #include "bayloom/report/format.h"
 #include "bayloom/report/pareto_table.h"
@@ -49,8 +49,8 @@ void PrintAsText(const record::RunRecord& record, const search::Scenario& scenar
       "Search {} of {}, begun {}, {}\n"
       "{} optimizer, seed {}, {} parameters, {} configurations\n"
       "{} trials; without a value: {}\n",
-      record.id, base::InOneLine(record.name), report::FormatTime(record.started),
-      record.finished ? "finished" : "can be resumed", base::InOneLine(record.proposer),
+      record.id, base::SingleLine(record.name), report::FormatTime(record.started),
+      record.finished ? "finished" : "can be resumed", base::SingleLine(record.proposer),
       record.seed, scenario.space->size(), report::SizeText(*scenario.space),
       report::FormatCount(summary.trials), report::FailureText(summary));
   if (summary.improvements.empty()) return;
@@ -62,7 +62,7 @@ void PrintAsText(const record::RunRecord& record, const search::Scenario& scenar
   }
   const report::RunSummary::Improvement& best = summary.improvements.back();
   const auto trial = std::ranges::find(trials, best.trial, &search::StudyTrial::ordinal);
-  fmt::print("\n{} = {} (trial {})\n{}", base::InOneLine(scenario.objectives[0].name),
+  fmt::print("\n{} = {} (trial {})\n{}", base::SingleLine(scenario.objectives[0].name),
              report::FormatValue(best.value), best.trial,
              report::ConfigurationText(*scenario.space, trial->configuration));
 }

@@ -7,8 +7,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/cli/show.h"
 #include "bayloom/codegen/compile.h"
 #include "bayloom/explain/code_plan.h"
@@ -112,7 +112,7 @@ report::Table DecisionTable(const explain::DecisionInfluences& influences) {
       {"decision", "alone", "with interactions", "drawn again, learnt", "drawn again, estimated"});
   for (const explain::DecisionInfluence& influence : influences.decisions) {
     const auto& index = influence.index;
-    table.AddRow({base::InOneLine(influence.decision, 60),
+    table.AddRow({base::SingleLine(influence.decision, 60),
                   index ? Percent(index->first.value) : "-",
                   index ? Percent(index->total.value) : "-",
                   influence.learnt ? Median(*influence.learnt) : "-", Median(influence.estimated)});
@@ -123,7 +123,7 @@ report::Table DecisionTable(const explain::DecisionInfluences& influences) {
 void PrintWhy(const explain::Explanation& why) {
   fmt::print("\nWhy it is fast\n");
   for (const std::string& sentence : explain::Sentences(why)) {
-    fmt::print("- {}\n", base::InOneLine(sentence, 600));
+    fmt::print("- {}\n", base::SingleLine(sentence, 600));
   }
   if (!why.influences.decisions.empty()) {
     fmt::print("\n{}", DecisionTable(why.influences).Text());
@@ -131,7 +131,7 @@ void PrintWhy(const explain::Explanation& why) {
 }
 
 void PrintAsText(const ShownTask& task, const ShowOptions& options) {
-  fmt::print("Task {}: {}\n\n{}\n", task.record.id, base::InOneLine(task.record.name, 200),
+  fmt::print("Task {}: {}\n\n{}\n", task.record.id, base::SingleLine(task.record.name, 200),
              report::InLines(tensor::Print(task.space.workload())));
   if (options.history) fmt::print("{}\n", Improvements(task.trials).Text());
   if (!task.best) {
@@ -148,7 +148,7 @@ void PrintAsText(const ShownTask& task, const ShowOptions& options) {
       report::FormatFlops(task.space.workload().Flops()));
   fmt::print("{}\nIts code\n", report::InLines(tensor::Print(task.best->candidate.program)));
   for (const std::string& line : explain::CodePlanLines(PlanOf(task))) {
-    fmt::print("- {}\n", base::InOneLine(line, 600));
+    fmt::print("- {}\n", base::SingleLine(line, 600));
   }
   if (task.why) PrintWhy(*task.why);
   if (options.trace) fmt::print("\n{}", report::InLines(task.best->candidate.trace.Print()));

@@ -17,7 +17,7 @@
 #include <system_error>
 #include <vector>
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/cli/commands.h"
 #include "bayloom/cli/next_commands.h"
 #include "bayloom/cli/options/objective_option.h"
@@ -226,7 +226,7 @@ target::Target MeasuredTargetFor(const target::Target& target, record::Store& st
   tuning::MeasuringNotices notices;
   notices.measuring = [&] {
     Say("Measuring this machine, once for {}: 5 to 25 seconds, before the time of the tuning\n",
-        user_store.is_open() ? "all models" : base::InOneLine(store.path(), 200));
+        user_store.is_open() ? "all models" : base::SingleLine(store.path(), 200));
   };
   notices.disturbed = [](const std::string& busy) {
     Say("{}; what is estimated of programs may be wrong for these records\n", busy);
@@ -312,8 +312,8 @@ void Tune(TuneArguments arguments) {
   tuning::Session& session = tuning.session();
   Say("{} session {}: {} task{} of {} on {} with {} threads, records in {}\n",
       tuning.resumed() ? "Resuming" : "Beginning", session.id(), session.tasks().size(),
-      session.tasks().size() == 1 ? "" : "s", base::InOneLine(subject.name), target.cpu,
-      target.cores, base::InOneLine(arguments.database, 200));
+      session.tasks().size() == 1 ? "" : "s", base::SingleLine(subject.name), target.cpu,
+      target.cores, base::SingleLine(arguments.database, 200));
   if (tuning.resumed()) {
     const tuning::SessionStatus before = session.Status();
     Say("It has had {} trials in {}: these count for --trials and --time\n",

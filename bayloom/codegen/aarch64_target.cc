@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/codegen/ir/processor.h"
 #include "bayloom/target/arm_processor.h"
 
@@ -46,7 +46,7 @@ std::string ProcessorOf(const std::string& name) {
   const std::string written = name.substr(colon + 1);
   std::string cpu = llvm::AArch64::resolveCPUAlias(written).str();
   if (DescribeProcessor(kTriple, kGeneric)->isCPUStringValid(cpu)) return cpu;
-  throw InputError("there is no processor '" + base::InOneLine(written) + "' of " + kAArch64Name +
+  throw InputError("there is no processor '" + base::SingleLine(written) + "' of " + kAArch64Name +
                    "; similar names are " + SimilarProcessors(written));
 }
 

@@ -8,8 +8,8 @@
 #include <optional>
 #include <string_view>
 
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/codegen/aarch64_target.h"
 #include "bayloom/codegen/gpu/gpu_description.h"
 #include "bayloom/codegen/x86_target.h"
@@ -46,7 +46,7 @@ target::Target TargetNamed(const std::string& name, int threads) {
   for (std::string_view known : target::LevelNames()) names.append(", ").append(known);
   names.append(", ").append(kAArch64Name).append("[:PROCESSOR], cuda[:sm_NN]");
   names.append(", and names of x86-64 processors");
-  throw InputError("there is no target '" + base::InOneLine(name) + "'; there are " + names);
+  throw InputError("there is no target '" + base::SingleLine(name) + "'; there are " + names);
 }
 
 }  // namespace bayloom::codegen

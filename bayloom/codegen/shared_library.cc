@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "bayloom/base/file.h"
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/scratch_folder.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/codegen/c_compiler.h"
 #include "bayloom/codegen/library.h"
 
@@ -37,7 +37,7 @@ bool IsSharedLibrary(std::string_view bytes) {
 
 Result<LoadedLibrary> LoadedLibrary::Load(std::string_view bytes, const std::string& symbol) {
   const auto failed = [&](const std::string& why) {
-    return Error{fmt::format("cannot load '{}': {}", symbol, base::InOneLine(why))};
+    return Error{fmt::format("cannot load '{}': {}", symbol, base::SingleLine(why))};
   };
   (void)RuntimeKernels();  // what libraries call is part of every program that loads them
   LoadedLibrary library;

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "bayloom/base/file.h"
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/base/text_limits.h"
 
 namespace bayloom::cost {
@@ -79,11 +79,11 @@ Result<std::unique_ptr<ThroughputModel>> UnpackModel(std::string_view content) {
   }
   const std::vector<std::string> names = ThroughputModelNames();
   if (std::ranges::find(names, name) == names.end()) {
-    return Error{fmt::format("there is no model '{}'", base::InOneLine(name))};
+    return Error{fmt::format("there is no model '{}'", base::SingleLine(name))};
   }
   std::unique_ptr<ThroughputModel> model = CreateThroughputModel(name, 0);
   if (const Status loaded = model->Load(bytes); !loaded) {
-    return Error{fmt::format("the model is damaged: {}", base::InOneLine(loaded.error().message))};
+    return Error{fmt::format("the model is damaged: {}", base::SingleLine(loaded.error().message))};
   }
   return model;
 }
@@ -95,7 +95,7 @@ void WriteModelFile(const ThroughputModel& model, const std::string& path) {
 std::unique_ptr<ThroughputModel> ReadModelFile(const std::string& path) {
   const auto refuse = [&](const std::string& why) {
     return InputError(
-        fmt::format("cannot use '{}': {}", base::InOneLine(path, base::kMaxPathBytes), why));
+        fmt::format("cannot use '{}': {}", base::SingleLine(path, base::kMaxPathBytes), why));
   };
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);

@@ -35,7 +35,7 @@ struct BoostingOptions {
 /// Chen et al. 2018), trained by the PackSum objective.
 ///
 /// Training and prediction run on one thread, so that the same samples always give the same
-/// trees: XGBoost's sums depend on how rows are dealt to threads.
+/// trees: XGBoost's sums depend on how rows are distributed to threads.
 class ThroughputTrees {
  public:
   explicit ThroughputTrees(const BoostingOptions& options) : options_(options) {}

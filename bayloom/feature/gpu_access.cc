@@ -39,8 +39,8 @@ std::vector<int64_t> LaneOffsets(const tensor::Program& program, const GpuBlockN
   const int64_t lanes = std::min(target::kWarpThreads, nest.active_threads);
   for (int64_t lane = 0; lane < lanes; ++lane) {
     int64_t at = 0, thread = lane;
-    if (nest.dealt >= 0) {
-      at = OffsetAt(program, offset, nest.dealt, lane);
+    if (nest.distributed >= 0) {
+      at = OffsetAt(program, offset, nest.distributed, lane);
     } else {
       if (nest.reduced >= 0) {
         const int64_t group = plan::ReducingThreads(program, nest.reduced);

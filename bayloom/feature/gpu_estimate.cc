@@ -32,7 +32,7 @@ constexpr double kBaseRegisters = 16;        ///< for addresses and counters
 constexpr double kMaxOperands = 40;          ///< registers for operands of straight code
 constexpr double kDivisionInstructions = 8;  ///< instructions
 constexpr double kSpecialInstructions = 8;   ///< beside the special function itself
-constexpr double kDecodeDigit = 6;       ///< to find the place of an iteration dealt to a thread
+constexpr double kDecodeDigit = 6;  ///< to find the place of an iteration distributed to a thread
 constexpr double kStepInstructions = 2;  ///< of a loop that stays one
 constexpr double kAhead = 3;  ///< iterations whose loads are issued before they are waited for
 constexpr double kFarRegisters = 8;    ///< that are loaded from the second-level cache at a time
@@ -113,9 +113,9 @@ class KernelEstimator {
   void FindMeetings() {
     for (const GpuBlockNest& nest : nests_) {
       const tensor::BufferId output = program_.blocks[nest.block].output;
-      if (nest.dealt < 0 || !IsIn(GpuMemory::kShared, output)) continue;
+      if (nest.distributed < 0 || !IsIn(GpuMemory::kShared, output)) continue;
       for (const tensor::LoopId loop : nest.loops) {
-        if (loop == nest.dealt) break;
+        if (loop == nest.distributed) break;
         meetings_.insert(loop);
       }
     }
@@ -203,7 +203,7 @@ class KernelEstimator {
 
   void AddNest(const GpuBlockNest& nest, const std::optional<WarpWork>& product, double spilled) {
     const double warps = DividedUp(static_cast<double>(nest.active_threads), kThreadsOfWarp);
-    double steps = static_cast<double>(nest.dealt_steps);  // of loops that stay loops
+    double steps = static_cast<double>(nest.distributed_steps);  // of loops that stay loops
     ThreadDemand thread;
     for (const tensor::LoopId loop : nest.serial) {
       if (product && product->Covers(loop)) continue;
@@ -217,9 +217,9 @@ class KernelEstimator {
     double& instructions = thread.instructions;
     // Of straight code the indices are known but for where the step begins.
     instructions = executions * floats + steps * (IntegerInstructions(counts) + kStepInstructions);
-    if (nest.dealt >= 0 || nest.reduced >= 0) {
-      const tensor::LoopId dealt = nest.dealt >= 0 ? nest.dealt : nest.reduced;
-      const auto digits = static_cast<double>(program_.loops[dealt].digits.size());
+    if (nest.distributed >= 0 || nest.reduced >= 0) {
+      const tensor::LoopId distributed = nest.distributed >= 0 ? nest.distributed : nest.reduced;
+      const auto digits = static_cast<double>(program_.loops[distributed].digits.size());
       instructions += kDecodeDigit * (digits - 1) * steps;
     }
     demand_.arithmetic +=
@@ -280,10 +280,10 @@ class KernelEstimator {
     // What threads sum in global memory they wait for each time.
     const bool in_memory = sums && plan_.IsGlobal(block.output);
     const double pieces = thread.executions / thread.straight;
-    const double fills = pieces / static_cast<double>(nest.dealt_steps);
+    const double fills = pieces / static_cast<double>(nest.distributed_steps);
     const bool runs_ahead = nest.stages > 1;
     if (in_memory) demand_.near_waits += pieces;
-    const double batches = DividedUp(nest.dealt >= 0 ? fills : pieces, kAhead);
+    const double batches = DividedUp(nest.distributed >= 0 ? fills : pieces, kAhead);
     if (thread.near_loads > 0) {
       const double often = std::min(1.0, thread.near_loads / std::max(1.0, pieces));
       demand_.near_waits += std::max(batches * often, thread.near_registers / kNearRegisters);
@@ -293,7 +293,7 @@ class KernelEstimator {
         demand_.copy_waits += fills / static_cast<double>(nest.stages - 1);
       } else {
         demand_.far_waits +=
-            std::max(nest.dealt >= 0 ? fills : batches, thread.far_registers / kFarRegisters);
+            std::max(nest.distributed >= 0 ? fills : batches, thread.far_registers / kFarRegisters);
       }
     }
     if (IsIn(GpuMemory::kShared, block.output)) {
@@ -356,8 +356,9 @@ class KernelEstimator {
     };
     for (const tensor::LoopId loop : nest.thread_loops) run(loop);
     if (nest.reduced >= 0) run(nest.reduced);
-    if (nest.dealt >= 0 && nest.dealt != kernel_.grid) run(nest.dealt);
-    if (nest.dealt == kernel_.grid && nest.dealt >= 0) Limit(nest.dealt, kernel_.threads, values);
+    if (nest.distributed >= 0 && nest.distributed != kernel_.grid) run(nest.distributed);
+    if (nest.distributed == kernel_.grid && nest.distributed >= 0)
+      Limit(nest.distributed, kernel_.threads, values);
     for (size_t i = first; i < nest.serial.size(); ++i) run(nest.serial[i]);
     return values;
   }

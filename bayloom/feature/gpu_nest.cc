@@ -29,7 +29,7 @@ void SortLoops(const tensor::Program& program, const plan::KernelPlan& kernel, G
     if (tensor::IsThreadIndex(kind)) {
       nest.thread_loops.push_back(loop);
     } else if (kind == LoopKind::kCooperative || kind == LoopKind::kGridThread) {
-      nest.dealt = loop;
+      nest.distributed = loop;
     } else if (kind == LoopKind::kThreadReduce) {
       nest.reduced = loop;
     } else {
@@ -38,18 +38,19 @@ void SortLoops(const tensor::Program& program, const plan::KernelPlan& kernel, G
   }
 }
 
-void Deal(const tensor::Program& program, const plan::KernelPlan& kernel, GpuBlockNest& nest) {
-  if (nest.dealt >= 0) {
-    const int64_t extent = program.ExtentOf(nest.dealt);
+void Distribution(const tensor::Program& program, const plan::KernelPlan& kernel,
+                  GpuBlockNest& nest) {
+  if (nest.distributed >= 0) {
+    const int64_t extent = program.ExtentOf(nest.distributed);
     nest.active_threads = std::min<int64_t>(kernel.threads, extent);
-    nest.dealt_steps = kernel.grid >= 0 ? 1 : CeilDivide(extent, kernel.threads);
+    nest.distributed_steps = kernel.grid >= 0 ? 1 : CeilDivide(extent, kernel.threads);
     return;
   }
   int64_t threads = 1;
   for (const LoopId loop : nest.thread_loops) threads *= program.ExtentOf(loop);
   if (nest.reduced >= 0) {
     const int64_t group = plan::ReducingThreads(program, nest.reduced);
-    nest.dealt_steps = CeilDivide(program.ExtentOf(nest.reduced), group);
+    nest.distributed_steps = CeilDivide(program.ExtentOf(nest.reduced), group);
     threads *= group;
   }
   nest.active_threads = std::min<int64_t>(kernel.threads, threads);
@@ -69,12 +70,12 @@ std::vector<GpuBlockNest> NestsOf(const tensor::Program& program, const plan::Gp
     nest.accesses = tensor::AccessesOf(program, block);
     nest.loops = program.LoopsAround(tensor::NodeRef::Block(block));
     SortLoops(program, kernel, nest);
-    Deal(program, kernel, nest);
+    Distribution(program, kernel, nest);
     for (const LoopId loop : nest.serial) {
       if (straight.contains(loop)) nest.straight.push_back(loop);
     }
     if (plan.async_copies.contains(block)) {
-      nest.stages = plan.pipelines.at(program.loops[nest.dealt].parent.id).stages;
+      nest.stages = plan.pipelines.at(program.loops[nest.distributed].parent.id).stages;
     }
   }
   return nests;

@@ -7,19 +7,19 @@
 
 namespace bayloom::feature {
 
-using target::WarpGroupInstruction;
-using target::WarpInstruction;
+using target::MmaInstruction;
+using target::WgmmaInstruction;
 
 bool WarpWork::Covers(tensor::LoopId loop) const { return std::ranges::count(covered, loop) > 0; }
 
 double WarpWork::Clocks(const target::GpuMachine& gpu) const {
-  const double products = static_cast<double>(WarpInstruction::kRows * columns * depth);
+  const double products = static_cast<double>(MmaInstruction::kRows * columns * depth);
   return products / (rate * (by_groups ? gpu.group_multiply_adds : gpu.matrix_multiply_adds));
 }
 
 double WarpWork::FactorBytes(const tensor::Program& program, const tensor::Access& factor) const {
-  const double own = static_cast<double>(columns) / (by_groups ? WarpGroupInstruction::kWarps : 1);
-  const double lines = factor.buffer == rows ? WarpInstruction::kRows : own;
+  const double own = static_cast<double>(columns) / (by_groups ? WgmmaInstruction::kWarps : 1);
+  const double lines = factor.buffer == rows ? MmaInstruction::kRows : own;
   return lines * static_cast<double>(depth) *
          tensor::ByteSize(program.buffers[factor.buffer].dtype);
 }
@@ -30,7 +30,7 @@ std::optional<WarpWork> WarpWorkOf(const tensor::Program& program, const plan::G
       std::ranges::find_if(nest.serial, [&](tensor::LoopId id) { return plan.IsProduct(id); });
   if (loop == nest.serial.end()) return std::nullopt;
   WarpWork work;
-  work.columns = WarpInstruction::kColumns;
+  work.columns = MmaInstruction::kColumns;
   work.covered.assign(loop, nest.serial.end());
   if (const auto warp = plan.warp_products.find(*loop); warp != plan.warp_products.end()) {
     const plan::WarpProduct& product = warp->second;

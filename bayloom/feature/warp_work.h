@@ -16,7 +16,7 @@ namespace bayloom::feature {
 struct WarpWork {
   bool by_groups = false;  ///< of four warps, which share the columns
   int64_t columns = 0, depth = 0;
-  double rate = 1;                      ///< of the instruction (target/warp_instruction.h)
+  double rate = 1;                      ///< of the instruction (target/mma_instruction.h)
   tensor::BufferId rows = -1;           ///< the factor that has the product's rows
   std::vector<tensor::LoopId> covered;  ///< loops of a thread that one instruction does completely
 

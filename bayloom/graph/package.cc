@@ -15,8 +15,8 @@
 #include <utility>
 
 #include "bayloom/base/file.h"
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/scratch_folder.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/codegen/c_compiler.h"
 #include "bayloom/codegen/cpu_features.h"
 #include "bayloom/codegen/host.h"
@@ -145,7 +145,7 @@ void CheckShapesDiffer(std::span<const PackageShape> shapes, const CompiledVaria
     throw InputError(fmt::format(
         "the tensors have the same sizes with {} and with {}: a library cannot tell "
         "them apart",
-        base::InOneLine(shapes[other->second].label), base::InOneLine(shapes[s].label)));
+        base::SingleLine(shapes[other->second].label), base::SingleLine(shapes[s].label)));
   }
 }
 
@@ -210,7 +210,7 @@ Package WritePackage(std::span<const PackageShape> shapes, const std::string& di
                      const std::string& name) {
   if (const std::optional<std::string> reason = WhyNotAPackageName(name)) {
     throw InputError(fmt::format("'{}' cannot be a library's name: {}; try '{}'",
-                                 base::InOneLine(name), *reason, ToPackageName(name)));
+                                 base::SingleLine(name), *reason, ToPackageName(name)));
   }
   base::CreateFolder(directory);
   const base::ScratchFolder scratch(directory);

@@ -159,7 +159,7 @@ class CallList {
     if (is_new) network_.tasks.push_back({std::move(workload), 0, {}});
     GraphTask& task = network_.tasks[entry->second];
     ++task.weight;
-    task.groups.push_back(static_cast<int>(network_.calls.size()));
+    task.calls.push_back(static_cast<int>(network_.calls.size()));
     call.task = entry->second;
     network_.calls.push_back(std::move(call));
   }

@@ -23,8 +23,8 @@ struct TaskCall {
 /// Something to be tuned: calls with equal workloads share it.
 struct GraphTask {
   tensor::Workload workload;
-  int weight = 0;           ///< how often the network calls it
-  std::vector<int> groups;  ///< the calls, positions in TaskGraph::calls
+  int weight = 0;          ///< how often the network calls it
+  std::vector<int> calls;  ///< the calls, positions in TaskGraph::calls
 };
 
 /// Another division of a region of a network: one call in place of several.

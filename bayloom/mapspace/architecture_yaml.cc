@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "bayloom/base/file.h"
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/base/text_limits.h"
 #include "bayloom/mapspace/architecture_nodes.h"
 #include "bayloom/mapspace/directive_yaml.h"
@@ -333,7 +333,7 @@ Architecture ReadDocument(const yaml::YamlValue& document, const std::string& na
 
 /// What an architecture is called that does not say so. Files may be called in any bytes.
 std::string NameAfter(const std::string& file) {
-  return base::InOneLine(std::filesystem::path(file).stem().string(), base::kMaxPathBytes);
+  return base::SingleLine(std::filesystem::path(file).stem().string(), base::kMaxPathBytes);
 }
 
 }  // namespace

@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
 #include "bayloom/base/scratch_folder.h"
 #include "bayloom/base/shell_text.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/base/system_error.h"
 #include "bayloom/mapspace/mapping_evaluator.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
@@ -45,7 +45,7 @@ std::string InPlace(const FileHole& hole, base::ShellContext context) {
       fmt::format("'{}' stands where nothing can be quoted for a shell, and its path, {}, has to "
                   "be: write v={} "
                   "before it and use \"$v\", or set TMPDIR to another folder",
-                  hole.name, base::InOneLine(hole.path, 200), hole.name));
+                  hole.name, base::SingleLine(hole.path, 200), hole.name));
 }
 
 /// The shell's text with the paths in place of the holes.

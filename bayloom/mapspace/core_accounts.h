@@ -16,7 +16,7 @@ namespace bayloom::mapspace {
 class CoreAccounts {
  public:
   /// The architecture must outlive it.
-  CoreAccounts(const Architecture& architecture, HomeLevel home, const NetworkOnChip& chip,
+  CoreAccounts(const Architecture& architecture, RetentionLevel home, const NetworkOnChip& chip,
                int cores);
 
   int count() const { return static_cast<int>(accounts_.size()); }

@@ -10,7 +10,7 @@
 #include <optional>
 #include <string_view>
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/mapspace/problem.h"
 #include "bayloom/space/value.h"
 
@@ -69,7 +69,7 @@ std::vector<Directive::Factor> ReadFactors(const yaml::YamlValue& value) {
     std::optional<Directive::Factor> factor = TakeFactor(rest);
     if (!factor) {
       value.Fail(fmt::format("'{}' is no factor, such as 'C=16' or, in constraints, 'C<=16'",
-                             base::InOneLine(begin)));
+                             base::SingleLine(begin)));
     }
     factors.push_back(*std::move(factor));
     Take(rest, kBlanksAndCommas);
@@ -84,7 +84,7 @@ Directive::Kind ReadKind(const yaml::YamlValue& value) {
   if (type == "bypass" || type == "datatype" || type == "dataspace") {
     return Directive::Kind::kBypass;
   }
-  value.Fail("'" + base::InOneLine(type) + "' is not one of temporal, spatial, bypass, datatype");
+  value.Fail("'" + base::SingleLine(type) + "' is not one of temporal, spatial, bypass, datatype");
 }
 
 /// A mesh has spatial loops only, but Timeloop writes the others, too.

@@ -7,7 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/mapspace/sparse/density_model.h"
 #include "bayloom/mapspace/sparse/sparse_yaml.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
@@ -76,7 +76,7 @@ class ProblemReader {
     if (!densities) return;
     for (const auto& [name, value] : densities->Entries()) {
       const int tensor = problem_.TensorNamed(name);
-      if (tensor < 0) value.Fail("there is no tensor '" + base::InOneLine(name) + "'");
+      if (tensor < 0) value.Fail("there is no tensor '" + base::SingleLine(name) + "'");
       problem_.tensors[tensor].density = ReadDensity(value);
     }
   }

@@ -32,7 +32,7 @@ void UseCompilerOnce(const target::Target& target) {
 }
 
 /// Whether the device need not be asked; then there is no kernel.
-bool Refuse(const KernelUse& use, Build& build) {
+bool Refuse(const ResourceUsage& use, Build& build) {
   std::optional<std::string> refusal = RefusalOf(use);
   if (!refusal) return false;
   build.kernel.reset();

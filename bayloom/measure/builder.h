@@ -13,8 +13,8 @@
 
 #include "bayloom/measure/build_worker.h"
 #include "bayloom/measure/interruption.h"
-#include "bayloom/measure/kernel_use.h"
 #include "bayloom/measure/measurement_details.h"
+#include "bayloom/measure/resource_usage.h"
 #include "bayloom/target/target.h"
 #include "bayloom/tensor/program.h"
 #include "bayloom/trial/outcome.h"
@@ -34,7 +34,7 @@ struct Build {
   trial::Verdict verdict = trial::Verdict::kBuildError;  ///< what it is if there is no kernel
   std::string error;                                     ///< why there is none
   double seconds = 0;                                    ///< on one thread
-  KernelUse use = {};                                    ///< of GPUs, also without a kernel
+  ResourceUsage use = {};                                ///< of GPUs, also without a kernel
 };
 
 /// What is known of the program that was built before it is run by so many threads.
@@ -58,7 +58,7 @@ class Builder {
  private:
   target::Target target_;
   BuilderOptions options_;
-  std::unordered_map<uint64_t, KernelUse> refused_;  ///< by the programs' hashes
+  std::unordered_map<uint64_t, ResourceUsage> refused_;  ///< by the programs' hashes
   bool warm_ = false;  ///< the compiler has been used once, and its children inherit that
 };
 

@@ -12,7 +12,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/codegen/compile.h"
 #include "bayloom/codegen/runtime/bayloom_cuda.h"
-#include "bayloom/measure/kernel_use.h"
+#include "bayloom/measure/resource_usage.h"
 #include "bayloom/trial/outcome.h"
 
 namespace bayloom::measure {
@@ -55,7 +55,7 @@ class GpuSession {
       unsigned blocks = 1, threads = 1, shared_bytes = 0;
     };
     std::vector<Launch> launches;
-    KernelUse use;  ///< as the driver says of what it has loaded
+    ResourceUsage use;  ///< as the driver says of what it has loaded
   };
 
   GpuSession();

@@ -76,7 +76,7 @@ struct OutcomeMessage {
   bool cut_short = false;
   double clock_mhz = 0;    ///< of a GPU's multiprocessors after timing; 0: unknown
   double power_watts = 0;  ///< of a GPU while timing; 0: unknown
-  double registers = 0;    ///< of a GPU's thread, as KernelUse; 0: unknown
+  double registers = 0;    ///< of a GPU's thread, as ResourceUsage; 0: unknown
   double spill_bytes = 0;
 };
 

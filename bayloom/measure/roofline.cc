@@ -10,8 +10,8 @@
 
 #include "bayloom/target/dot_instruction.h"
 #include "bayloom/target/gpu_machine.h"
-#include "bayloom/target/warp_group_instruction.h"
-#include "bayloom/target/warp_instruction.h"
+#include "bayloom/target/mma_instruction.h"
+#include "bayloom/target/wgmma_instruction.h"
 #include "bayloom/tensor/access.h"
 #include "bayloom/tensor/dot_product.h"
 

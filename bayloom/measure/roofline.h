@@ -42,7 +42,7 @@ WorkloadDemand DemandOf(const tensor::Workload& workload, const tensor::Program&
 using DotPeaks = std::map<DotTypes, double>;
 
 /// Those of a machine that issues these instructions as often as multiply-adds; none does better.
-/// Of a GPU: what its tensor cores do by instructions of warps (target/warp_instruction.h). Without
+/// Of a GPU: what its tensor cores do by instructions of warps (target/mma_instruction.h). Without
 /// the types that the target has no instruction for.
 DotPeaks NominalDotPeaks(const target::Target& target, const target::MachineModel& machine,
                          const WorkloadDemand& demand);

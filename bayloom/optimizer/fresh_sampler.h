@@ -12,8 +12,8 @@
 namespace bayloom::optimizer {
 
 /// Random feasible configurations that a history does not know yet: draws, and draws again when the
-/// configuration is known. When that keeps failing, the few that are left are listed and dealt out
-/// in random order, so that small spaces are exhausted exactly.
+/// configuration is known. When that keeps failing, the few that are left are listed and
+/// distributed in random order, so that small spaces are exhausted exactly.
 class FreshSampler {
  public:
   explicit FreshSampler(space::SamplingMethod method = space::SamplingMethod::kUniformLeaves)

@@ -9,7 +9,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/mapspace/mapping_json.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
-#include "bayloom/page/shown.h"
+#include "bayloom/page/sanitized.h"
 
 namespace bayloom::page {
 namespace {
@@ -49,14 +49,14 @@ Json LevelsJson(const mapspace::Evaluation& evaluation, const mapspace::Mapping&
       if (!mapping.levels[l].Keeps(t)) continue;
       const mapspace::TensorTraffic& traffic = evaluation.levels[l].tensors[t];
       moved += traffic.energy_pj;
-      tensors.push_back({{"name", Shown(model.problem().tensors[t].name)},
+      tensors.push_back({{"name", Sanitized(model.problem().tensors[t].name)},
                          {"energy_pj", Finite(traffic.energy_pj)},
                          {"tile_words", traffic.tile_words},
                          {"reads", traffic.reads},
                          {"fills", traffic.fills},
                          {"updates", traffic.updates}});
     }
-    Json& level = levels.emplace_back(Json{{"name", Shown(architecture.levels[l].name)},
+    Json& level = levels.emplace_back(Json{{"name", Sanitized(architecture.levels[l].name)},
                                            {"instances", evaluation.levels[l].instances},
                                            {"cycles", evaluation.levels[l].cycles},
                                            {"tensors", std::move(tensors)}});
@@ -64,7 +64,7 @@ Json LevelsJson(const mapspace::Evaluation& evaluation, const mapspace::Mapping&
   }
   Json arithmetic = {{"name", "multiply-accumulates"},
                      {"energy_pj", Finite(evaluation.energy_pj - moved)}};
-  levels.push_back({{"name", Shown(architecture.arithmetic.name)},
+  levels.push_back({{"name", Sanitized(architecture.arithmetic.name)},
                     {"instances", evaluation.multipliers},
                     {"tensors", Json::array({std::move(arithmetic)})}});
   return levels;
@@ -79,16 +79,16 @@ nlohmann::json MappingDetails(const record::RunRecord& run, const std::string& c
     const mapspace::AnalyticalModel model(
         mapspace::ParseProblemYaml(TextIn(definition, "problem"), run.name),
         mapspace::ParseArchitectureYaml(TextIn(definition, "architecture"), run.name));
-    details["problem"] = Shown(model.problem().Describe());
-    details["architecture"] = ShownLines(model.architecture().Describe());
-    details["evaluator"] = Shown(TextIn(definition, "evaluator"));
+    details["problem"] = Sanitized(model.problem().Describe());
+    details["architecture"] = SanitizedLines(model.architecture().Describe());
+    details["evaluator"] = Sanitized(TextIn(definition, "evaluator"));
     const Result<mapspace::Mapping> mapping = mapspace::MappingFromJson(
         base::ParseJsonOrDiscard(candidate), model.problem(), model.architecture());
     if (!mapping) throw InputError(mapping.error().message);
     const mapspace::Evaluation evaluation = model.Evaluate(*mapping);
     details["nest"] =
-        ShownLines(mapspace::PrintLoopNest(*mapping, model.problem(), model.architecture()));
-    details["compact"] = Shown(mapspace::PrintCompact(*mapping, model.problem()));
+        SanitizedLines(mapspace::PrintLoopNest(*mapping, model.problem(), model.architecture()));
+    details["compact"] = Sanitized(mapspace::PrintCompact(*mapping, model.problem()));
     details["energy_pj"] = Finite(evaluation.energy_pj);
     details["pj_per_mac"] = Finite(evaluation.EnergyPerMac());
     details["cycles"] = evaluation.cycles;
@@ -97,7 +97,7 @@ nlohmann::json MappingDetails(const record::RunRecord& run, const std::string& c
     details["multipliers"] = model.architecture().arithmetic.instances;
     details["levels"] = LevelsJson(evaluation, *mapping, model);
   } catch (const InputError& error) {
-    details["note"] = Shown(error.what());
+    details["note"] = Sanitized(error.what());
   }
   return details;
 }

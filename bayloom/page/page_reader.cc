@@ -15,8 +15,8 @@
 #include "bayloom/page/mapping_details.h"
 #include "bayloom/page/program_details.h"
 #include "bayloom/page/run_digest.h"
+#include "bayloom/page/sanitized.h"
 #include "bayloom/page/search_details.h"
-#include "bayloom/page/shown.h"
 #include "bayloom/page/trial_columns.h"
 #include "bayloom/record/program_pool.h"
 #include "bayloom/report/pool_table.h"
@@ -51,8 +51,8 @@ void VisitTrials(record::Store& store, record::RunId run, int64_t first, const V
 
 Json TargetJson(record::TargetId id, const target::Target& target) {
   Json json = {{"id", id},
-               {"name", Shown(target.name)},
-               {"cpu", Shown(target.cpu)},
+               {"name", Sanitized(target.name)},
+               {"cpu", Sanitized(target.cpu)},
                {"threads", target.cores},
                {"vector_bytes", target.vector_bytes}};
   if (target.machine) {
@@ -127,9 +127,9 @@ void PageReader::PutTasks() {
   for (const record::TaskRecord& task : store_.Tasks()) {
     Put("tasks", {task.id, 0},
         {{"id", task.id},
-         {"name", Shown(task.name)},
+         {"name", Sanitized(task.name)},
          {"flops", Finite(store_.WorkloadOf(task.id).Flops())},
-         {"workload", ShownLines(task.text)}});
+         {"workload", SanitizedLines(task.text)}});
   }
 }
 
@@ -139,7 +139,7 @@ void PageReader::PutPools() {
   for (const Json& row : report::PoolTable(pool).Json()) {
     Put("pools", {place, 0},
         {{"id", place},
-         {"group", Shown(row.at("group").get<std::string>())},
+         {"group", Sanitized(row.at("group").get<std::string>())},
          {"tasks", row.at("tasks")},
          {"programs", row.at("programs")}});
     ++place;
@@ -194,7 +194,7 @@ void PageReader::RefreshLearning(const RunDigest& digest) {
   if (is_known || (repeats == 0 && metrics.empty())) return;
   Json by_name = Json::object();
   for (const record::Metric& metric : metrics) {
-    by_name[Shown(metric.name)].push_back({metric.batch, Finite(metric.value)});
+    by_name[Sanitized(metric.name)].push_back({metric.batch, Finite(metric.value)});
   }
   Put("learning", {run, 0},
       {{"id", run},
@@ -293,7 +293,7 @@ nlohmann::json PageReader::TrialsSince(const Cursor& cursor) {
 nlohmann::json PageReader::Since(const Cursor& cursor) {
   Json document = {{"format", kDocumentFormat},
                    {"bayloom", std::string(base::Version())},
-                   {"database", Shown(database_)},
+                   {"database", Sanitized(database_)},
                    {"written", base::UnixMicroseconds()},
                    {"cursor", Now().ToText()}};
   for (const auto& [list, items] : lists_) {

@@ -12,7 +12,7 @@
 #include "bayloom/explain/explanation.h"
 #include "bayloom/measure/measurement_details.h"
 #include "bayloom/measure/roofline.h"
-#include "bayloom/page/shown.h"
+#include "bayloom/page/sanitized.h"
 #include "bayloom/tuning/default_comparison.h"
 #include "bayloom/tuning/restore.h"
 #include "bayloom/tuning/zero_trial_program.h"
@@ -23,7 +23,7 @@ namespace {
 using Json = nlohmann::json;
 
 Json ProgramJson(const tensor::Program& program, const explain::ProgramFacts& facts) {
-  return {{"text", ShownLines(tensor::Print(program))},
+  return {{"text", SanitizedLines(tensor::Print(program))},
           {"estimate", Finite(facts.estimate)},
           {"code_estimate", Finite(facts.code_estimate)},
           {"features", explain::ToJson(facts)}};
@@ -33,12 +33,12 @@ Json ProgramJson(const tensor::Program& program, const explain::ProgramFacts& fa
 Json WhyJson(const explain::Explanation& explanation) {
   Json why = explain::ToJson(explanation);
   for (Json& decision : why["decisions"]) {
-    decision["decision"] = Shown(decision["decision"].get<std::string>());
+    decision["decision"] = Sanitized(decision["decision"].get<std::string>());
   }
-  for (Json& sentence : why["sentences"]) sentence = Shown(sentence.get<std::string>());
+  for (Json& sentence : why["sentences"]) sentence = Sanitized(sentence.get<std::string>());
   for (const char* rival : {"beside_default", "runner_up"}) {
     if (!why.contains(rival)) continue;
-    for (Json& phrase : why[rival]["differences"]) phrase = Shown(phrase.get<std::string>());
+    for (Json& phrase : why[rival]["differences"]) phrase = Sanitized(phrase.get<std::string>());
   }
   return why;
 }
@@ -100,7 +100,7 @@ nlohmann::json ProgramDetails(record::Store& store, const record::TaskRecord& ta
       explain::Explain(store, task.id, target, space, *restored);
   details["best"] = ProgramJson(restored->candidate.program, explanation.best);
   details["best"]["seconds"] = Finite(restored->outcome.value);
-  details["best"]["trace"] = ShownLines(restored->candidate.trace.Print());
+  details["best"]["trace"] = SanitizedLines(restored->candidate.trace.Print());
   details["why"] = WhyJson(explanation);
   if (tuning::IsPlain(restored->candidate)) {
     details["note"] = "the default program is the fastest, and what is compiled";

@@ -11,7 +11,7 @@
 
 #include "bayloom/base/json.h"
 #include "bayloom/measure/measurement_details.h"
-#include "bayloom/page/shown.h"
+#include "bayloom/page/sanitized.h"
 #include "bayloom/report/run_summary.h"
 #include "bayloom/tuning/gain_in_turns.h"
 #include "bayloom/tuning/session_state.h"
@@ -33,7 +33,7 @@ Json BestJson(const std::optional<RunDigest::Best>& best) {
   return {{"trial", best->trial},
           {"elapsed", Finite(best->elapsed)},
           {"value", Finite(best->value)},
-          {"candidate", candidate.is_discarded() ? Json(Shown(best->candidate)) : candidate}};
+          {"candidate", candidate.is_discarded() ? Json(Sanitized(best->candidate)) : candidate}};
 }
 
 /// The scheduler of a tuning; empty for other runs.
@@ -125,10 +125,10 @@ void RunDigest::AddTasks(Json& json) const {
 nlohmann::json RunDigest::ToJson() const {
   Json json = {{"id", run_.id},
                {"kind", std::string(record::ToString(run_.kind))},
-               {"name", Shown(run_.name)},
-               {"by", Shown(report::ProposerOf(run_))},
-               {"scheduler", Shown(SchedulerOf(run_))},
-               {"objective", Shown(run_.objective)},
+               {"name", Sanitized(run_.name)},
+               {"by", Sanitized(report::ProposerOf(run_))},
+               {"scheduler", Sanitized(SchedulerOf(run_))},
+               {"objective", Sanitized(run_.objective)},
                {"goal", report::GoalOf(run_)},
                {"seed", std::to_string(run_.seed)},  // of 64 bits, which no JavaScript number has
                {"target", run_.target ? Json(*run_.target) : Json()},

@@ -14,7 +14,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/measure/measurement_details.h"
 #include "bayloom/optimizer/sensitivity.h"
-#include "bayloom/page/shown.h"
+#include "bayloom/page/sanitized.h"
 #include "bayloom/search/durable_study.h"
 #include "bayloom/space/configuration_json.h"
 
@@ -32,11 +32,11 @@ Json ParametersJson(const space::Space& space) {
   Json parameters = Json::array();
   for (int i = 0; i < space.size(); ++i) {
     const space::Parameter& parameter = space.parameter(i);
-    Json json = {{"name", Shown(parameter.name())},
+    Json json = {{"name", Sanitized(parameter.name())},
                  {"kind", std::string(space::ToString(parameter.kind()))},
-                 {"domain", Shown(parameter.Describe())}};
+                 {"domain", Sanitized(parameter.Describe())}};
     if (space.conditions().IsConditional(i)) {
-      json["active_if"] = Shown(space.conditions().Text(i));
+      json["active_if"] = Sanitized(space.conditions().Text(i));
     }
     const int64_t count = parameter.Cardinality();
     if (count > 0 && count <= kMaxListedValues) {
@@ -45,7 +45,7 @@ Json ParametersJson(const space::Space& space) {
         json["values"].push_back(
             value.is_number()
                 ? value
-                : Json(Shown(value.is_string() ? value.get<std::string>() : value.dump())));
+                : Json(Sanitized(value.is_string() ? value.get<std::string>() : value.dump())));
       }
     }
     parameters.push_back(std::move(json));
@@ -99,7 +99,7 @@ void AddImportance(const search::Scenario& scenario, const Samples& samples, Jso
   details["ranked_trials"] = samples.values.size();
   for (const optimizer::ParameterSensitivity& each : ranking) {
     details["importance"].push_back(
-        {{"parameter", Shown(scenario.space->parameter(each.parameter).name())},
+        {{"parameter", Sanitized(scenario.space->parameter(each.parameter).name())},
          {"first", EstimateJson(each.index.first)},
          {"total", EstimateJson(each.index.total)}});
   }
@@ -115,14 +115,14 @@ nlohmann::json SearchDetails(record::Store& store, const record::RunRecord& run)
     details["feasible"] = Finite(scenario.space->CountFeasible());
     details["log10_feasible"] = Finite(scenario.space->Log10CountFeasible());
     for (const search::Objective& objective : scenario.objectives) {
-      details["objectives"].push_back({{"name", Shown(objective.name)},
+      details["objectives"].push_back({{"name", Sanitized(objective.name)},
                                        {"goal", objective.maximize ? "maximize" : "minimize"}});
     }
     details["has_default"] = scenario.default_configuration.has_value();
     AddImportance(scenario, Thinned(SamplesOf(*scenario.space, store.TrialsOfRun(run.id))),
                   details);
   } catch (const InputError& error) {
-    details["note"] = Shown(error.what());
+    details["note"] = Sanitized(error.what());
   }
   return details;
 }

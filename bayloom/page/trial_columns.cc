@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "bayloom/base/json.h"
-#include "bayloom/page/shown.h"
+#include "bayloom/page/sanitized.h"
 
 namespace bayloom::page {
 namespace {
@@ -31,7 +31,7 @@ Json RoundedTo(int digits, double value) {
 /// A parameter's value: a number, or a text of one line.
 Json Flat(const Json& value) {
   if (value.is_number() || value.is_null()) return value;
-  return Shown(value.is_string() ? value.get<std::string>() : value.dump());
+  return Sanitized(value.is_string() ? value.get<std::string>() : value.dump());
 }
 
 Json Filled(std::vector<Json> column, size_t count) {
@@ -73,7 +73,7 @@ void TrialColumns::AddParameters(const std::string& candidate) {
   const Json configuration = base::ParseJsonOrDiscard(candidate);
   if (!configuration.is_object()) return;
   for (const auto& [name, value] : configuration.items()) {
-    Set(parameters_, Shown(name), Flat(value));
+    Set(parameters_, Sanitized(name), Flat(value));
   }
 }
 
@@ -88,10 +88,10 @@ void TrialColumns::Add(const record::StoredTrial& trial) {
                          ? Json(std::round(trial.elapsed / kMillisecond) * kMillisecond)
                          : Json());
   verdicts_.Add(std::string(trial::ToString(outcome.verdict)));
-  reasons_.Add(Shown(outcome.reason));
-  proposers_.Add(Shown(trial.proposer));
+  reasons_.Add(Sanitized(outcome.reason));
+  proposers_.Add(Sanitized(trial.proposer));
   for (const trial::NamedValue& named : outcome.values) {
-    Set(details_, Shown(named.name), RoundedTo(kDetailDigits, named.value));
+    Set(details_, Sanitized(named.name), RoundedTo(kDetailDigits, named.value));
   }
   if (has_parameters_) AddParameters(trial.candidate);
 }

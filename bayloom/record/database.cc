@@ -20,9 +20,9 @@
 
 #include "bayloom/base/clock.h"
 #include "bayloom/base/file.h"
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
 #include "bayloom/base/scratch_folder.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/base/stop_flag.h"
 #include "bayloom/base/system_error.h"
 
@@ -59,7 +59,7 @@ std::string Explain(sqlite3* handle, int code) {
       return fmt::format("reading or writing failed ({}{})",
                          cause ? std::strerror(cause) : sqlite3_errstr(code), SizeLimit());
     default:
-      return base::InOneLine(handle ? sqlite3_errmsg(handle) : sqlite3_errstr(code), 200);
+      return base::SingleLine(handle ? sqlite3_errmsg(handle) : sqlite3_errstr(code), 200);
   }
 }
 

@@ -17,9 +17,9 @@
 #include "bayloom/base/base64.h"
 #include "bayloom/base/hash.h"
 #include "bayloom/base/json.h"
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/read_line.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/record/json_lines.h"
 #include "bayloom/record/json_text.h"
 #include "bayloom/record/pool_chunk.h"
@@ -37,7 +37,7 @@ auto Lookup(const Map& known, const std::string& key, const char* what) {
   const auto found = known.find(key);
   if (found == known.end()) {
     throw std::invalid_argument(
-        fmt::format("{} {} is not known from an earlier line", what, base::InOneLine(key)));
+        fmt::format("{} {} is not known from an earlier line", what, base::SingleLine(key)));
   }
   return found->second;
 }
@@ -74,7 +74,7 @@ trial::Outcome OutcomeFromJson(const Json& json, const char* value) {
   const std::string verdict = TextFromJson(json.at("verdict"));
   const std::optional<trial::Verdict> parsed = trial::ParseVerdict(verdict);
   if (!parsed) {
-    throw std::invalid_argument(fmt::format("unknown verdict '{}'", base::InOneLine(verdict)));
+    throw std::invalid_argument(fmt::format("unknown verdict '{}'", base::SingleLine(verdict)));
   }
   outcome.verdict = *parsed;
   outcome.value = RealFromJson(json.at(value));
@@ -188,7 +188,7 @@ class JsonLinesReader {
     } else if (type == "repeat") {
       ReadRepeat(json);
     } else {
-      throw std::invalid_argument(fmt::format("unknown type '{}'", base::InOneLine(type)));
+      throw std::invalid_argument(fmt::format("unknown type '{}'", base::SingleLine(type)));
     }
   }
 
@@ -249,7 +249,7 @@ class JsonLinesReader {
       const std::string text = TextFromJson(json["kind"]);
       const std::optional<RunKind> kind = ParseRunKind(text);
       if (!kind) {
-        throw std::invalid_argument(fmt::format("unknown kind '{}'", base::InOneLine(text)));
+        throw std::invalid_argument(fmt::format("unknown kind '{}'", base::SingleLine(text)));
       }
       run.kind = *kind;
     }

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/record/trial_details.h"
 
 namespace bayloom::record {
@@ -280,8 +280,8 @@ void CheckKinds(Database& database) {
   if (!rows.Step()) return;
   throw InputError(fmt::format(
       "cannot use {}: it holds the {} '{}', which does not belong in a database of records",
-      database.path(), rows.Text(0) == "table" ? "virtual table" : base::InOneLine(rows.Text(0)),
-      base::InOneLine(rows.Text(1))));
+      database.path(), rows.Text(0) == "table" ? "virtual table" : base::SingleLine(rows.Text(0)),
+      base::SingleLine(rows.Text(1))));
 }
 
 /// The version of the tables, of a file that is empty or one of records. Read at one moment:

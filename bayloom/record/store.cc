@@ -12,8 +12,8 @@
 
 #include "bayloom/base/clock.h"
 #include "bayloom/base/json.h"
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/record/schema.h"
 #include "bayloom/record/stored_rows.h"
 #include "bayloom/record/uuid.h"
@@ -39,7 +39,7 @@ RunRecord ReadRun(const Database& database, const Rows& row) {
   const std::optional<RunKind> kind = ParseRunKind(row.Text(2));
   if (!kind)
     Damaged(database,
-            fmt::format("run {} is of the kind '{}'", run.id, base::InOneLine(row.Text(2))));
+            fmt::format("run {} is of the kind '{}'", run.id, base::SingleLine(row.Text(2))));
   run.kind = *kind;
   run.name = row.Text(3);
   run.definition = CheckedText(database, row, 4, "definition of run", run.id);

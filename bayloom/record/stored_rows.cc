@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "bayloom/base/json.h"
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/base/text_limits.h"
 #include "bayloom/record/trial_details.h"
 
@@ -25,7 +25,7 @@ trial::Outcome ReadOutcome(const Database& database, const Rows& row, int first,
   const std::optional<trial::Verdict> verdict = trial::ParseVerdict(row.Text(first));
   if (!verdict) {
     Damaged(database, fmt::format("trial {} of run {} has the verdict '{}'", ordinal, run,
-                                  base::InOneLine(row.Text(first))));
+                                  base::SingleLine(row.Text(first))));
   }
   outcome.verdict = *verdict;
   outcome.value = row.Real(first + 1);

@@ -9,7 +9,7 @@
 
 #include <cerrno>
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/base/write_ignoring_sigpipe.h"
 
 namespace bayloom::remote {
@@ -90,7 +90,7 @@ std::string Connection::Explain() {
   complaint_.erase(complaint_.find_last_not_of("\r\n") + 1);
   const std::string last = complaint_.substr(complaint_.rfind('\n') + 1);
   const std::string how = status ? status->Describe() : "it closed its output";
-  return last.empty() ? how : fmt::format("{}: {}", how, base::InOneLine(last, kShownComplaint));
+  return last.empty() ? how : fmt::format("{}: {}", how, base::SingleLine(last, kShownComplaint));
 }
 
 }  // namespace bayloom::remote

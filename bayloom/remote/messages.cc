@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "bayloom/base/json.h"
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/base/text_limits.h"
 
 namespace bayloom::remote {
@@ -60,7 +60,7 @@ Result<trial::Outcome> OutcomeFromJson(const Json& json) {
   } else {
     const auto reason = json.find("reason");
     if (reason == json.end() || !reason->is_string()) return Error{"an outcome without a reason"};
-    outcome.reason = base::InOneLine(reason->get<std::string>(), kMaxReasonBytes);
+    outcome.reason = base::SingleLine(reason->get<std::string>(), kMaxReasonBytes);
     const auto told = json.find("told");
     outcome.is_told = told != json.end() && *told == true;
   }
@@ -68,7 +68,7 @@ Result<trial::Outcome> OutcomeFromJson(const Json& json) {
     if (!values->is_object()) return Error{"'values' is no object"};
     if (values->size() > kMaxValues) return Error{"'values' holds more than 64"};
     for (const auto& [name, number] : values->items()) {
-      if (name.empty() || base::InOneLine(name, base::kMaxNameBytes) != name) {
+      if (name.empty() || base::SingleLine(name, base::kMaxNameBytes) != name) {
         return Error{"'values' has a name that is no plain text of at most 200 bytes"};
       }
       if (!number.is_number() || !std::isfinite(number.get<double>())) {
@@ -123,7 +123,7 @@ class Reader {
     if (place == json_.end() || !place->is_string()) {
       return Error{"'" + std::string(name) + "' is a text"};
     }
-    return base::InOneLine(place->get<std::string>(), kMaxSaidBytes);
+    return base::SingleLine(place->get<std::string>(), kMaxSaidBytes);
   }
   /// What is compared, and so not cut.
   Result<std::string> Name(const char* name) const {
@@ -132,7 +132,7 @@ class Reader {
         place->get_ref<const std::string&>().size() > base::kMaxNameBytes) {
       return Error{fmt::format("'{}' is a text of at most {} bytes", name, base::kMaxNameBytes)};
     }
-    return base::InOneLine(place->get<std::string>(), kMaxSaidBytes);
+    return base::SingleLine(place->get<std::string>(), kMaxSaidBytes);
   }
   /// Absent: empty.
   Result<std::string> Note() const { return Has("note") ? Text("note") : std::string(); }

@@ -16,7 +16,7 @@
 
 #include "bayloom/base/clock.h"
 #include "bayloom/base/job_limits.h"
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/base/system_error.h"
 #include "bayloom/base/version.h"
 #include "bayloom/remote/drift_watch.h"
@@ -209,7 +209,7 @@ class WorkerPool::Impl {
         Take(worker, *report);
       } else {
         LeaveOut(worker, fmt::format("it wrote '{}', which is no message of a worker ({})",
-                                     base::InOneLine(line), report.error().message));
+                                     base::SingleLine(line), report.error().message));
       }
       if (!worker.connection) return;
     }

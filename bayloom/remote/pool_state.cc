@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 
 namespace bayloom::remote {
 namespace {
@@ -17,7 +17,7 @@ constexpr size_t kShownCommand = 60;
 }  // namespace
 
 std::string PoolWorker::Name() const {
-  return fmt::format("worker '{}'", base::InOneLine(command, kShownCommand));
+  return fmt::format("worker '{}'", base::SingleLine(command, kShownCommand));
 }
 
 double PoolWorker::AnswerSeconds(const std::map<SubjectId, PoolSubject>& subjects,

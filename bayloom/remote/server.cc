@@ -22,7 +22,7 @@
 #include <thread>
 #include <utility>
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/base/system_error.h"
 #include "bayloom/base/write_ignoring_sigpipe.h"
 
@@ -187,21 +187,21 @@ class Server {
       report.outcome = *std::move(finished.outcome);
     } else {
       report.kind = Report::Kind::kLost;
-      report.text = base::InOneLine(finished.lost, kMaxReason);
+      report.text = base::SingleLine(finished.lost, kMaxReason);
     }
     report.note = Note();
     writer_.Write(report);
   }
 
   std::string Note() const {
-    return options_.note ? base::InOneLine(options_.note(), kMaxReason) : std::string();
+    return options_.note ? base::SingleLine(options_.note(), kMaxReason) : std::string();
   }
 
   void Refuse(const std::string& why, SubjectId subject = 0) {
     Report report;
     report.kind = Report::Kind::kError;
     report.subject = subject;
-    report.text = base::InOneLine(why, kMaxReason);
+    report.text = base::SingleLine(why, kMaxReason);
     writer_.Write(report);
   }
 
@@ -255,7 +255,7 @@ class Server {
     Report report;
     report.kind = Report::Kind::kLost;
     report.lease = request.lease;
-    report.text = base::InOneLine(begun.error().message, kMaxReason);
+    report.text = base::SingleLine(begun.error().message, kMaxReason);
     writer_.Write(report);
   }
 

@@ -36,10 +36,10 @@ nlohmann::json CoreCostJson(const mapspace::CoreCost& cost) {
 
 std::string CountText(double words) { return FormatCount(static_cast<int64_t>(words)); }
 
-Table CoresTable(const accelerator::CoresRun& run) {
+Table CoresTable(const accelerator::MulticoreMapping& run) {
   Table table({"layer", "problem", "times", "split", "cores", "energy uJ", "one core", "cycles",
                "one core ", "DRAM words", "NoC words", "NoC hops"});
-  for (const accelerator::CoresRun::Split& split : run.splits()) {
+  for (const accelerator::MulticoreMapping::Split& split : run.splits()) {
     const accelerator::NetworkLayer& layer = run.layers().layers()[split.layer].layer;
     const mapspace::CoreCost& cost = split.mapping.cost;
     const auto energy = [](double pj) { return Cell(pj / 1e6, fmt::format("{:.1f}", pj / 1e6)); };
@@ -54,7 +54,7 @@ Table CoresTable(const accelerator::CoresRun& run) {
   return table;
 }
 
-std::string CoresTotals(const accelerator::CoresRun& run) {
+std::string CoresTotals(const accelerator::MulticoreMapping& run) {
   const auto [cores, single] = run.Sum();
   return fmt::format(
       "{} cores ({}): {:.4g} uJ, {} cycles; cores {:.4g} uJ, network {:.4g} uJ, memory {:.4g} uJ\n"
@@ -71,10 +71,10 @@ std::string CoresTotals(const accelerator::CoresRun& run) {
       CountText(cores.network_word_hops));
 }
 
-nlohmann::json ToJson(const accelerator::CoresRun& run) {
+nlohmann::json ToJson(const accelerator::MulticoreMapping& run) {
   nlohmann::json layers = nlohmann::json::array();
-  for (const accelerator::CoresRun::Split& split : run.splits()) {
-    const accelerator::MapRun::Layer& layer = run.layers().layers()[split.layer];
+  for (const accelerator::MulticoreMapping::Split& split : run.splits()) {
+    const accelerator::NetworkMapping::Layer& layer = run.layers().layers()[split.layer];
     const mapspace::CoreMapping& mapping = split.mapping;
     layers.push_back({{"name", layer.layer.name},
                       {"problem", layer.layer.problem.Describe()},

@@ -17,7 +17,8 @@ namespace bayloom::report {
 namespace {
 
 /// The tile, or the axes of parts where there are none: "axes 2 2 1".
-std::string ShapeText(const accelerator::FusedRun& run, const mapspace::PlannedDivision& planned) {
+std::string ShapeText(const accelerator::FusedMapping& run,
+                      const mapspace::PlannedDivision& planned) {
   const mapspace::DividedGroup& divided = planned.divided;
   if (!divided.axes.empty()) return fmt::format("axes {}", fmt::join(divided.axes, " "));
   return TileText(run, {.group = divided.group, .cost = planned.cost.total});
@@ -38,7 +39,7 @@ nlohmann::json CostJson(const mapspace::DividedCost& cost) {
 
 }  // namespace
 
-Table DivisionTable(const accelerator::FusedRun& run) {
+Table DivisionTable(const accelerator::FusedMapping& run) {
   Table table({"group", "way", "cores", "tile", "energy uJ", "one core", "cycles", "one core ",
                "DRAM words", "core to core", "NoC hops"});
   for (const mapspace::PlannedDivision& planned : run.divisions().groups) {
@@ -56,7 +57,7 @@ Table DivisionTable(const accelerator::FusedRun& run) {
   return table;
 }
 
-std::string DivisionTotals(const accelerator::FusedRun& run) {
+std::string DivisionTotals(const accelerator::FusedMapping& run) {
   const mapspace::DividedCost cores = run.divisions().Total();
   const mapspace::DividedCost& single = run.divisions().single;
   return fmt::format(
@@ -72,7 +73,7 @@ std::string DivisionTotals(const accelerator::FusedRun& run) {
       cores.total.energy_pj / single.total.energy_pj);
 }
 
-nlohmann::json DivisionsJson(const accelerator::FusedRun& run) {
+nlohmann::json DivisionsJson(const accelerator::FusedMapping& run) {
   nlohmann::json groups = nlohmann::json::array();
   for (const mapspace::PlannedDivision& planned : run.divisions().groups) {
     const mapspace::FusedGroup& group = planned.divided.group;

@@ -52,7 +52,7 @@ nlohmann::json TotalsJson(const mapspace::GroupPlan& plan) {
 
 }  // namespace
 
-std::string TileText(const accelerator::FusedRun& run, const mapspace::PlannedGroup& planned) {
+std::string TileText(const accelerator::FusedMapping& run, const mapspace::PlannedGroup& planned) {
   if (!planned.group.home) return "-";
   if (planned.cost.tiles == 1) return "whole";
   const mapspace::FusedNetwork& network = run.network();
@@ -67,7 +67,7 @@ std::string TileText(const accelerator::FusedRun& run, const mapspace::PlannedGr
   return text;
 }
 
-std::string OperatorsText(const accelerator::FusedRun& run, const mapspace::FusedGroup& group) {
+std::string OperatorsText(const accelerator::FusedMapping& run, const mapspace::FusedGroup& group) {
   const auto& operators = run.network().operators;
   if (group.OperatorCount() == 1) return operators[group.begin].name;
   return fmt::format("{} .. {} ({})", operators[group.begin].name, operators[group.end - 1].name,
@@ -82,7 +82,8 @@ nlohmann::json TileJson(const mapspace::DepthFirstTiling& tiling) {
   return tile;
 }
 
-nlohmann::json OperatorNames(const accelerator::FusedRun& run, const mapspace::FusedGroup& group) {
+nlohmann::json OperatorNames(const accelerator::FusedMapping& run,
+                             const mapspace::FusedGroup& group) {
   nlohmann::json names = nlohmann::json::array();
   for (int k = group.begin; k < group.end; ++k) {
     names.push_back(run.network().operators[k].name);
@@ -90,7 +91,7 @@ nlohmann::json OperatorNames(const accelerator::FusedRun& run, const mapspace::F
   return names;
 }
 
-Table GroupTable(const accelerator::FusedRun& run) {
+Table GroupTable(const accelerator::FusedMapping& run) {
   Table table({"group", "tile", "tiles", "between", "weights", "energy uJ", "by layer",
                "DRAM words", "by layer ", "cycles"});
   const mapspace::GroupPlan layers = run.LayerByLayer();
@@ -108,7 +109,7 @@ Table GroupTable(const accelerator::FusedRun& run) {
   return table;
 }
 
-std::string FusedTotals(const accelerator::FusedRun& run) {
+std::string FusedTotals(const accelerator::FusedMapping& run) {
   const mapspace::GroupPlan& plan = run.Plan();
   const mapspace::GroupPlan layers = run.LayerByLayer();
   const auto part = [](double fused, double layer) { return fmt::format("{:.3f}", fused / layer); };
@@ -126,7 +127,7 @@ std::string FusedTotals(const accelerator::FusedRun& run) {
       part(static_cast<double>(plan.outside_words), static_cast<double>(layers.outside_words)));
 }
 
-nlohmann::json ToJson(const accelerator::FusedRun& run) {
+nlohmann::json ToJson(const accelerator::FusedMapping& run) {
   const mapspace::GroupPlan layers = run.LayerByLayer();
   nlohmann::json groups = nlohmann::json::array();
   for (const mapspace::PlannedGroup& planned : run.Plan().groups) {
@@ -142,7 +143,7 @@ nlohmann::json ToJson(const accelerator::FusedRun& run) {
     }
     groups.push_back(std::move(group));
   }
-  const accelerator::FusedRun::Status status = run.GetStatus();
+  const accelerator::FusedMapping::Status status = run.GetStatus();
   return {{"groups", groups},
           {"totals", TotalsJson(run.Plan())},
           {"layer_by_layer", TotalsJson(layers)},

@@ -7,8 +7,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/base/version.h"
 #include "bayloom/report/search_export.h"
 
@@ -33,7 +33,7 @@ std::string GoogleBenchmarkReport(const search::Scenario& scenario,
     throw InputError(fmt::format(
         "google-benchmark: a report holds times, but the objective is '{}', not seconds, "
         "milliseconds, microseconds or nanoseconds",
-        base::InOneLine(scenario.objectives[0].name)));
+        base::SingleLine(scenario.objectives[0].name)));
   }
   const space::Space& space = *scenario.space;
   nlohmann::ordered_json benchmarks = nlohmann::ordered_json::array();

@@ -10,8 +10,8 @@
 #include <variant>
 #include <vector>
 
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/measure/measurement_details.h"
 #include "bayloom/report/search_export.h"
 #include "bayloom/space/configuration_json.h"
@@ -130,7 +130,7 @@ std::string KernelTunerCache(const search::Scenario& scenario,
     throw InputError(
         fmt::format("the objective '{}' is called as a parameter; an entry of a cache has one "
                     "value of each name",
-                    base::InOneLine(each.name)));
+                    base::SingleLine(each.name)));
   }
   OrderedJson objective = objectives[0].name, is_maximized = objectives[0].maximize;
   if (objectives.size() > 1) {

@@ -13,15 +13,15 @@
 namespace bayloom::report {
 namespace {
 
-using Totals = accelerator::MapRun::Totals;
+using Totals = accelerator::NetworkMapping::Totals;
 
-double Utilization(const accelerator::MapRun& mapping, const Totals& totals) {
+double Utilization(const accelerator::NetworkMapping& mapping, const Totals& totals) {
   const int64_t multipliers =
       mapping.layers().front().mapspace->architecture().arithmetic.instances;
   return totals.macs / (totals.cycles * static_cast<double>(multipliers));
 }
 
-nlohmann::json LayerJson(const accelerator::MapRun::Layer& layer) {
+nlohmann::json LayerJson(const accelerator::NetworkMapping::Layer& layer) {
   const mapspace::Problem& problem = layer.layer.problem;
   const mapspace::Architecture& architecture = layer.mapspace->architecture();
   const mapspace::MapperResult& result = layer.search->result();
@@ -47,10 +47,10 @@ nlohmann::json LayerJson(const accelerator::MapRun::Layer& layer) {
 
 }  // namespace
 
-Table LayerTable(const accelerator::MapRun& mapping) {
+Table LayerTable(const accelerator::NetworkMapping& mapping) {
   Table table(
       {"layer", "problem", "times", "evaluations", "pJ/MAC", "energy uJ", "cycles", "used"});
-  for (const accelerator::MapRun::Layer& layer : mapping.layers()) {
+  for (const accelerator::NetworkMapping::Layer& layer : mapping.layers()) {
     const mapspace::MapperResult& result = layer.search->result();
     std::vector<Cell> row = {layer.layer.name, layer.layer.problem.Describe(), layer.layer.count,
                              Cell(result.evaluations, FormatCount(result.evaluations))};
@@ -68,7 +68,7 @@ Table LayerTable(const accelerator::MapRun& mapping) {
   return table;
 }
 
-std::string TotalsLine(const accelerator::MapRun& mapping) {
+std::string TotalsLine(const accelerator::NetworkMapping& mapping) {
   const Totals totals = mapping.Sum();
   return fmt::format(
       "all layers: {:.4g} uJ ({:.4g} pJ per multiply-accumulate), {} cycles, {:.1f} % of the "
@@ -78,10 +78,10 @@ std::string TotalsLine(const accelerator::MapRun& mapping) {
       totals.EnergyDelay() / 1e6);
 }
 
-nlohmann::json ToJson(const accelerator::MapRun& mapping) {
+nlohmann::json ToJson(const accelerator::NetworkMapping& mapping) {
   const Totals totals = mapping.Sum();
   nlohmann::json layers = nlohmann::json::array();
-  for (const accelerator::MapRun::Layer& layer : mapping.layers())
+  for (const accelerator::NetworkMapping::Layer& layer : mapping.layers())
     layers.push_back(LayerJson(layer));
   return {{"layers", layers},
           {"totals",

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/report/format.h"
 #include "bayloom/space/configuration_json.h"
 
@@ -24,7 +24,7 @@ Table ParetoTable(const search::Scenario& scenario, std::span<const search::Stud
       cells.emplace_back(value, FormatValue(value));
     }
     for (int i = 0; i < space.size(); ++i) {
-      cells.emplace_back(base::InOneLine(space.TextOf(trial.configuration, i), 200));
+      cells.emplace_back(base::SingleLine(space.TextOf(trial.configuration, i), 200));
     }
     table.AddRow(std::move(cells));
   }

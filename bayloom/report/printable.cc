@@ -8,7 +8,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/base/utf8.h"
 
 namespace bayloom::report {
@@ -34,7 +34,7 @@ std::string InLines(std::string_view text) {
   std::string printed;
   while (!text.empty()) {
     const size_t end = text.find('\n');
-    printed += base::InOneLine(text.substr(0, end), std::numeric_limits<size_t>::max());
+    printed += base::SingleLine(text.substr(0, end), std::numeric_limits<size_t>::max());
     if (end == std::string_view::npos) break;
     printed += '\n';
     text.remove_prefix(end + 1);

@@ -13,7 +13,7 @@ namespace bayloom::report {
 /// Bytes of them that are not UTF-8 become U+FFFD.
 std::string JsonText(const nlohmann::json& json);
 
-/// Text of several lines, such as a program with names from a file, each line as base::InOneLine
+/// Text of several lines, such as a program with names from a file, each line as base::SingleLine
 /// has it but not cut.
 std::string InLines(std::string_view text);
 

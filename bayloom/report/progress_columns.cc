@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-#include "bayloom/accelerator/map_run.h"
+#include "bayloom/accelerator/network_mapping.h"
 #include "bayloom/report/format.h"
 #include "bayloom/search/scenario_search.h"
 #include "bayloom/tuning/session.h"
@@ -117,7 +117,7 @@ ProgressOptions SearchProgress(const search::ScenarioSearch& search) {
   return options;
 }
 
-ProgressOptions MappingProgress(const accelerator::MapRun& mapping) {
+ProgressOptions MappingProgress(const accelerator::NetworkMapping& mapping) {
   ProgressOptions options;
   if (mapping.layers().size() > 1) {
     options.columns.push_back({"layer", 0, [](const run::RunStatus& status, const trial::Outcome*) {

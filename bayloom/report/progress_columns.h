@@ -10,7 +10,7 @@
 #include "bayloom/report/table.h"
 
 namespace bayloom::accelerator {
-class MapRun;
+class NetworkMapping;
 }  // namespace bayloom::accelerator
 
 namespace bayloom::search {
@@ -30,7 +30,7 @@ ProgressOptions TuningProgress();
 /// A line for every better configuration: the last and the best value.
 ProgressOptions SearchProgress(const search::ScenarioSearch& search);
 /// The layer, and energy and cycles of all layers together.
-ProgressOptions MappingProgress(const accelerator::MapRun& mapping);
+ProgressOptions MappingProgress(const accelerator::NetworkMapping& mapping);
 
 /// The tasks of a session with weight, trials, best program and share of the whole's time.
 Table TaskTable(std::span<const scheduling::TaskProgress> tasks);

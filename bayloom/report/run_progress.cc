@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/base/utf8.h"
 #include "bayloom/report/format.h"
 
@@ -28,7 +28,7 @@ constexpr size_t kMaxLogText = 1000;
 /// In one line of `width` columns at most; without its middle if it is too long, as names of tasks
 /// are told apart by their ends.
 std::string Shortened(const std::string& text, int width) {
-  const std::string line = base::InOneLine(text, kMaxLogText);
+  const std::string line = base::SingleLine(text, kMaxLogText);
   const size_t characters = base::CountUtf8Characters(line), most = static_cast<size_t>(width);
   if (characters <= most) return line;
   const size_t left = most / 3, right = most - left - 2;
@@ -95,7 +95,7 @@ std::string RunProgress::Format(const std::vector<std::string>& texts, int width
     const int own = options_.columns[i].width;
     const int size = own > 0 ? own : std::max(kMinWidth, open);
     const std::string text =
-        is_log ? base::InOneLine(texts[i], kMaxLogText) : Shortened(texts[i], size);
+        is_log ? base::SingleLine(texts[i], kMaxLogText) : Shortened(texts[i], size);
     if (i > 0) line += kGap;
     const size_t characters = base::CountUtf8Characters(text), most = static_cast<size_t>(size);
     const std::string filling(most - std::min(most, characters), ' ');

@@ -36,8 +36,8 @@ struct RunSummary {
   bool is_of_tiles = false;
 };
 
-/// Whether the trials are tiles of a network's fused layers (accelerator/fused_run.h): problems of
-/// their own, none of which is the run's best.
+/// Whether the trials are tiles of a network's fused layers (accelerator/fused_mapping.h): problems
+/// of their own, none of which is the run's best.
 bool IsOfTiles(const record::RunRecord& run);
 
 /// Tells candidates of a search's last fidelity from those of lower ones, whose values are not what

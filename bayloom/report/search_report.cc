@@ -9,7 +9,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/base/utf8.h"
 #include "bayloom/report/format.h"
 #include "bayloom/report/pareto_table.h"
@@ -93,7 +93,7 @@ std::string ConfigurationText(const space::Space& space,
   size_t width = 0;
   std::vector<std::string> names;
   for (int i = 0; i < space.size(); ++i) {
-    names.push_back(base::InOneLine(space.parameter(i).name()));
+    names.push_back(base::SingleLine(space.parameter(i).name()));
     width = std::max(width, base::CountUtf8Characters(names.back()));
   }
   std::string text;
@@ -101,7 +101,7 @@ std::string ConfigurationText(const space::Space& space,
     if (!space.IsActive(configuration, i)) continue;
     const std::string filling(width - base::CountUtf8Characters(names[i]), ' ');
     const std::string value = space.TextOf(configuration, i);
-    text += fmt::format("  {}{}  {}\n", names[i], filling, base::InOneLine(value, 1000));
+    text += fmt::format("  {}{}  {}\n", names[i], filling, base::SingleLine(value, 1000));
   }
   return text;
 }

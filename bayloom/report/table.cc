@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/base/utf8.h"
 
 namespace bayloom::report {
@@ -33,7 +33,7 @@ bool Table::IsNumeric(size_t column) const {
 
 std::string Table::Text() const {
   std::string text;
-  const auto shown = [](const std::string& cell) { return base::InOneLine(cell, kMaxCellBytes); };
+  const auto shown = [](const std::string& cell) { return base::SingleLine(cell, kMaxCellBytes); };
   std::vector<size_t> widths;
   std::vector<bool> right;
   for (size_t c = 0; c < columns_.size(); ++c) {

@@ -37,7 +37,7 @@ class Table {
   void AddRow(std::vector<Cell> cells);
   bool empty() const { return rows_.empty(); }
 
-  /// Aligned columns, one row a line (see base::InOneLine): numbers to the right, words to the
+  /// Aligned columns, one row a line (see base::SingleLine): numbers to the right, words to the
   /// left.
   std::string Text() const;
   /// An array of objects with the columns' names as keys; infinite and undefined numbers are null.

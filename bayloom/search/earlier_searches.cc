@@ -13,8 +13,8 @@
 #include <optional>
 #include <string_view>
 
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/search/durable_study.h"
 #include "bayloom/search/recorded_task.h"
 
@@ -143,7 +143,7 @@ void LearnFromDatabase(const std::string& path, const Scenario& scenario, bool i
       if (added) TranslateTask(scenario.space, task);
       if (task.values.empty()) continue;
       if (added && !added->empty()) {
-        earlier.notes.push_back(fmt::format("{}: {}", base::InOneLine(task.name, 100),
+        earlier.notes.push_back(fmt::format("{}: {}", base::SingleLine(task.name, 100),
                                             NewParametersText(*scenario.space, *added)));
       }
       earlier.transfer.tasks.push_back(std::move(task));
@@ -157,7 +157,7 @@ std::string TasksText(const std::vector<optimizer::EarlierTask>& tasks) {
   std::vector<std::string> texts;
   for (const optimizer::EarlierTask& task : tasks) {
     std::string& text = texts.emplace_back(
-        fmt::format("{} ({} values", base::InOneLine(task.name, 100), task.values.size()));
+        fmt::format("{} ({} values", base::SingleLine(task.name, 100), task.values.size()));
     if (!task.failures.empty()) text += fmt::format(", {} failures", task.failures.size());
     text += ")";
   }
@@ -204,7 +204,7 @@ std::vector<std::string> TeachOptimizer(std::span<const std::string> files,
     throw InputError(fmt::format(
         "transfer: there is no earlier search for '{}' of another scenario with parameters of the "
         "same names",
-        base::InOneLine(scenario.objectives[0].name)));
+        base::SingleLine(scenario.objectives[0].name)));
   }
   scenario.optimizer_options.transfer = std::move(earlier.transfer);
   return std::move(earlier.notes);

@@ -36,7 +36,7 @@ void CheckQuoting(const TextTemplate& text, const yaml::YamlValue& field) {
                               const space::Space& space) {
   std::vector<std::string_view> names = {"work", "here"};
   for (int i = 0; i < space.size(); ++i) names.push_back(space.parameter(i).name());
-  const std::string_view meant = base::Nearest(name, names);
+  const std::string_view meant = base::ClosestMatch(name, names);
   field.Fail(fmt::format("there is no parameter '{}'{}", name,
                          meant.empty() ? "" : fmt::format("; is '{}' meant?", meant)));
 }

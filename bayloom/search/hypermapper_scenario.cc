@@ -7,7 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/search/scenario_readers.h"
 #include "bayloom/search/space_reader.h"
 
@@ -49,7 +49,7 @@ std::unique_ptr<space::Parameter> MakeOfType(const std::string& name,
           ReadMetric(field, "parametrization"));
     }
     type.Fail(fmt::format("expected real, integer, ordinal, categorical or permutation, found '{}'",
-                          base::InOneLine(kind)));
+                          base::SingleLine(kind)));
   });
 }
 

@@ -13,9 +13,9 @@
 #include <ostream>
 
 #include "bayloom/base/clock.h"
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/read_line.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/single_line.h"
 
 namespace bayloom::search {
 namespace {
@@ -58,8 +58,8 @@ const std::string& CellOf(const std::string& name, const std::vector<std::string
   if (column < std::min(names.size(), cells.size())) return cells[column];
   throw InputError(
       fmt::format("the client's answer has no '{}': its columns are '{}', a row is '{}'", name,
-                  base::InOneLine(fmt::format("{}", fmt::join(names, ",")), 200),
-                  base::InOneLine(fmt::format("{}", fmt::join(cells, ",")), 200)));
+                  base::SingleLine(fmt::format("{}", fmt::join(names, ",")), 200),
+                  base::SingleLine(fmt::format("{}", fmt::join(cells, ",")), 200)));
 }
 
 }  // namespace
@@ -135,7 +135,7 @@ trial::Outcome HyperMapperServer::OutcomeOf(const std::vector<std::string>& name
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(outcome.value)) {
     return trial::Outcome::Infeasible(
         trial::Verdict::kInvalidAnswer,
-        fmt::format("expected a number, found '{}'", base::InOneLine(text)));
+        fmt::format("expected a number, found '{}'", base::SingleLine(text)));
   }
   return outcome;
 }

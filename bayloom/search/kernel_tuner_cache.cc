@@ -12,8 +12,8 @@
 #include <string_view>
 
 #include "bayloom/base/json.h"
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/single_line.h"
 
 namespace bayloom::search {
 namespace {
@@ -31,7 +31,7 @@ std::optional<trial::Verdict> FailureNamed(const nlohmann::json& value) {
 
 trial::Outcome Failed(trial::Verdict verdict, const nlohmann::json& name) {
   return trial::Outcome::Infeasible(verdict,
-                                    "recorded as " + base::InOneLine(name.get<std::string>()));
+                                    "recorded as " + base::SingleLine(name.get<std::string>()));
 }
 
 double MillisecondsIn(const nlohmann::json& entry, const char* name) {
@@ -110,7 +110,7 @@ trial::Outcome KernelTunerOutcome(const nlohmann::json& entry,
   const auto read = [&entry](const std::string& name) -> const nlohmann::json& {
     const auto found = entry.find(name);
     if (found == entry.end()) {
-      throw std::runtime_error(fmt::format("has no measurement '{}'", base::InOneLine(name)));
+      throw std::runtime_error(fmt::format("has no measurement '{}'", base::SingleLine(name)));
     }
     return *found;
   };

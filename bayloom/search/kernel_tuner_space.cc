@@ -7,7 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/search/python_list.h"
 #include "bayloom/search/scenario_readers.h"
 #include "bayloom/search/space_reader.h"
@@ -95,7 +95,7 @@ void ReadBudgets(const yaml::YamlValue& list, Scenario& scenario) {
       scenario.max_trials = value.IntWithin(1, 1000000000);
     } else {
       type.Fail(fmt::format("expected TuningDuration or ConfigurationCount, found '{}'",
-                            base::InOneLine(type.Text())));
+                            base::SingleLine(type.Text())));
     }
   }
 }

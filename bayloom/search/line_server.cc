@@ -12,8 +12,8 @@
 
 #include "bayloom/base/clock.h"
 #include "bayloom/base/json.h"
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/space/configuration_json.h"
 #include "bayloom/trial/answer.h"
 #include "bayloom/trial/budget.h"
@@ -70,7 +70,7 @@ void RefuseNoNumber(const Json& told, const std::string& field) {
   if (value == told.end() || value->is_number() || value->is_null()) return;
   Refuse(fmt::format(
       "'{}' is a number, not {}", field,
-      base::InOneLine(value->dump(-1, ' ', true, Json::error_handler_t::replace), 100)));
+      base::SingleLine(value->dump(-1, ' ', true, Json::error_handler_t::replace), 100)));
 }
 
 trial::Outcome ToldOutcome(Json told, const Scenario& scenario) {
@@ -121,7 +121,7 @@ std::string LineServer::Answer(std::string_view line) {
       Refuse("expected 'ask', 'tell' or 'best'");
     }
   } catch (const Refusal& refusal) {
-    answer = {{"error", base::InOneLine(refusal.what(), 500)}};
+    answer = {{"error", base::SingleLine(refusal.what(), 500)}};
   }
   return answer.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

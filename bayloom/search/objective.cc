@@ -8,8 +8,8 @@
 #include <cmath>
 #include <limits>
 
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/single_line.h"
 
 namespace bayloom::search {
 
@@ -19,7 +19,7 @@ std::vector<double> ValuesOf(const trial::Outcome& outcome, std::span<const Obje
     values.push_back(outcome.Get(objective.name, std::numeric_limits<double>::quiet_NaN()));
     if (std::isfinite(values.back())) continue;
     throw InputError(fmt::format("a trial with a value has no finite value of the objective '{}'",
-                                 base::InOneLine(objective.name)));
+                                 base::SingleLine(objective.name)));
   }
   return values;
 }

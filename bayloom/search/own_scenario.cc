@@ -9,7 +9,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/search/scenario_readers.h"
 #include "bayloom/search/space_reader.h"
 
@@ -37,7 +37,7 @@ void ReadObjective(const yaml::YamlValue& top, Scenario& scenario) {
   const auto add = [&](const yaml::YamlValue& name, bool maximize) {
     Objective added = {name.Name(), maximize};
     if (std::ranges::find(all, added.name, &Objective::name) != all.end()) {
-      name.Fail(fmt::format("'{}' is an objective already", base::InOneLine(added.name)));
+      name.Fail(fmt::format("'{}' is an objective already", base::SingleLine(added.name)));
     }
     all.push_back(std::move(added));
   };
@@ -67,7 +67,7 @@ void ReadThresholds(const yaml::YamlValue& field, Scenario& scenario) {
   for (const auto& [name, threshold] : field.Entries()) {
     const auto found = std::ranges::find(objectives, name, &Objective::name);
     if (found == objectives.end()) {
-      threshold.Fail(fmt::format("'{}' is no objective", base::InOneLine(name)));
+      threshold.Fail(fmt::format("'{}' is no objective", base::SingleLine(name)));
     }
     const double value = threshold.Real();
     thresholds[static_cast<size_t>(found - objectives.begin())] = found->maximize ? -value : value;
@@ -130,7 +130,7 @@ acquisition::AcquisitionKind ReadAcquisition(const yaml::YamlValue& field) {
   if (name == "confidence-bound") return acquisition::AcquisitionKind::kConfidenceBound;
   field.Fail(fmt::format(
       "expected expected-improvement, probability-of-improvement or confidence-bound, found '{}'",
-      base::InOneLine(name)));
+      base::SingleLine(name)));
 }
 
 model::ObjectiveScale ReadObjectiveScale(const yaml::YamlValue& field) {
@@ -138,7 +138,7 @@ model::ObjectiveScale ReadObjectiveScale(const yaml::YamlValue& field) {
   if (name == "auto") return model::ObjectiveScale::kAuto;
   if (name == "linear") return model::ObjectiveScale::kLinear;
   if (name == "log") return model::ObjectiveScale::kLog;
-  field.Fail(fmt::format("expected auto, linear or log, found '{}'", base::InOneLine(name)));
+  field.Fail(fmt::format("expected auto, linear or log, found '{}'", base::SingleLine(name)));
 }
 
 void ReadOptimizer(const yaml::YamlValue& field, Scenario& scenario) {

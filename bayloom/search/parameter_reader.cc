@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/base/spelling.h"
 #include "bayloom/search/scenario_readers.h"
 
@@ -22,7 +22,7 @@ space::Scale ReadScale(const yaml::YamlValue& field) {
   const std::optional<yaml::YamlValue> scale = field.Find("scale");
   if (!scale || scale->Text() == "linear") return space::Scale::kLinear;
   if (scale->Text() == "log") return space::Scale::kLog;
-  scale->Fail(fmt::format("expected linear or log, found '{}'", base::InOneLine(scale->Text())));
+  scale->Fail(fmt::format("expected linear or log, found '{}'", base::SingleLine(scale->Text())));
 }
 
 /// The two ends of `range`.
@@ -106,9 +106,9 @@ std::unique_ptr<space::Parameter> MakeOfKind(const std::string& name,
                                       innermost ? innermost->IntWithin(1, int64_t{1} << 40) : 0);
     });
   }
-  const std::string_view meant = base::Nearest(
+  const std::string_view meant = base::ClosestMatch(
       kind, {"real", "integer", "ordinal", "categorical", "permutation", "factorization"});
-  type.Fail(fmt::format("expected {}, found '{}'{}", kKinds, base::InOneLine(kind),
+  type.Fail(fmt::format("expected {}, found '{}'{}", kKinds, base::SingleLine(kind),
                         meant.empty() ? "" : fmt::format("; is '{}' meant?", meant)));
 }
 
@@ -142,7 +142,7 @@ space::PermutationMetric ReadMetric(const yaml::YamlValue& field, const char* ke
   if (metric->Text() == "hamming") return space::PermutationMetric::kHamming;
   if (metric->Text() == "naive") return space::PermutationMetric::kNaive;
   metric->Fail(fmt::format("expected spearman, kendall, hamming or naive, found '{}'",
-                           base::InOneLine(metric->Text())));
+                           base::SingleLine(metric->Text())));
 }
 
 space::Value ReadValue(const yaml::YamlValue& field) {

@@ -17,8 +17,8 @@
 
 #include "bayloom/base/clock.h"
 #include "bayloom/base/json.h"
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/out_of_memory.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/base/system_error.h"
 #include "bayloom/base/write_ignoring_sigpipe.h"
 #include "bayloom/search/command_builder.h"
@@ -96,7 +96,7 @@ class ProcessEvaluator {
         // The next line might be the answer to this request: start a new process.
         return GiveUp(
             trial::Verdict::kInvalidAnswer,
-            fmt::format("expected a number or a JSON object, found '{}'", base::InOneLine(line)));
+            fmt::format("expected a number or a JSON object, found '{}'", base::SingleLine(line)));
       }
       if (unread_.size() > kMaxLineLength) {
         return GiveUp(trial::Verdict::kInvalidAnswer,
@@ -162,7 +162,7 @@ class ProcessEvaluator {
     if (!answered_ || std::exchange(told_of_late_line_, true)) return;
     notices_->Add(fmt::format(
         "the process wrote '{}' after its answer: such lines answer nothing and are left out",
-        base::InOneLine(line)));
+        base::SingleLine(line)));
   }
 
   /// Whether the process has read all that was written to it.

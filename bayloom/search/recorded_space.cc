@@ -17,9 +17,9 @@
 #include <utility>
 
 #include "bayloom/base/json.h"
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/path_error.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/base/text_limits.h"
 #include "bayloom/search/kernel_tuner_cache.h"
 #include "bayloom/space/configuration_json.h"
@@ -90,7 +90,7 @@ std::optional<double> MeasurementOf(const Json& record, const std::string& name)
   const auto found = std::find_if(measurements.begin(), measurements.end(),
                                   [&](const Json& m) { return m.at("name") == Json(name); });
   if (found == measurements.end()) {
-    throw std::runtime_error(fmt::format("has no measurement '{}'", base::InOneLine(name)));
+    throw std::runtime_error(fmt::format("has no measurement '{}'", base::SingleLine(name)));
   }
   const Json& value = found->at("value");
   if (!value.is_number() || !std::isfinite(value.get<double>())) return std::nullopt;
@@ -102,7 +102,8 @@ trial::Outcome ReadOutcome(const Json& record, std::span<const std::string> meas
   trial::Outcome outcome;
   if (invalidity != "correct") {
     outcome = trial::Outcome::Infeasible(
-        VerdictOf(invalidity), fmt::format("recorded as invalid: {}", base::InOneLine(invalidity)));
+        VerdictOf(invalidity),
+        fmt::format("recorded as invalid: {}", base::SingleLine(invalidity)));
   } else {
     std::optional<double> value = MeasurementOf(record, measurements[0]);
     if (value) outcome.value = *value;
@@ -150,7 +151,7 @@ std::string ReadMaybeGzipped(const std::string& path, size_t max_bytes) {
   const char* problem = gzerror(file.get(), &code);
   if (code == Z_ERRNO) base::ThrowPathError(fmt::format("cannot read '{}'", path), errno);
   if (code != Z_OK) {
-    throw InputError(fmt::format("cannot read '{}': {}", path, base::InOneLine(problem)));
+    throw InputError(fmt::format("cannot read '{}': {}", path, base::SingleLine(problem)));
   }
   return text;
 }

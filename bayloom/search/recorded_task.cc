@@ -11,8 +11,8 @@
 #include <set>
 
 #include "bayloom/base/json.h"
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/search/recorded_space.h"
 #include "bayloom/space/configuration_json.h"
 
@@ -66,8 +66,8 @@ std::string NewParametersText(const space::Space& space, const std::vector<int>&
   std::vector<std::string> texts;
   for (const int i : parameters) {
     const space::Parameter& parameter = space.parameter(i);
-    texts.push_back(fmt::format("'{}' is {}", base::InOneLine(parameter.name()),
-                                base::InOneLine(space::ToString(StandIn(parameter)))));
+    texts.push_back(fmt::format("'{}' is {}", base::SingleLine(parameter.name()),
+                                base::SingleLine(space::ToString(StandIn(parameter)))));
   }
   return fmt::format("{} in what was tried earlier", fmt::join(texts, ", "));
 }
@@ -94,12 +94,12 @@ optimizer::EarlierTask RecordedTask(const std::string& path, const Scenario& sce
       task.failures.push_back(*configuration);
     }
   }
-  const std::string name = base::InOneLine(task.name, 100);
+  const std::string name = base::SingleLine(task.name, 100);
   const std::vector<int> missing = Missing(space, names);
   if (task.values.empty() || std::ssize(missing) == space.size()) {
     throw InputError(
         fmt::format("transfer: '{}' has no configuration with these parameters that has a value",
-                    base::InOneLine(path, 200)));
+                    base::SingleLine(path, 200)));
   }
   if (!missing.empty()) {
     notes.push_back(fmt::format("{}: {}", name, NewParametersText(space, missing)));

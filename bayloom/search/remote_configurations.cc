@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/remote/answer_seconds.h"
 #include "bayloom/remote/remote_evaluator.h"
 #include "bayloom/search/evaluator.h"
@@ -27,7 +27,7 @@ Scenario ScenarioOf(const Json& definition) {
   };
   // A name with slashes would lead out of the folder.
   Scenario scenario = ParseScenario(text("text"), text("folder") + "/scenario");
-  scenario.name = base::InOneLine(text("name"));
+  scenario.name = base::SingleLine(text("name"));
   if (const std::string command = text("command"); !command.empty()) {
     OverrideCommand(command, scenario);
   }

@@ -7,8 +7,8 @@
 
 #include <filesystem>
 
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/base/text_limits.h"
 #include "bayloom/search/code_constraint.h"
 #include "bayloom/search/kernel_tuner_cache.h"
@@ -33,7 +33,7 @@ Scenario ParseScenario(const std::string& text, const std::string& path,
   const yaml::YamlValue top = yaml::YamlValue::Parse(text, path);
   const std::filesystem::path file(path);
   Scenario scenario;
-  scenario.name = base::InOneLine(file.stem().string(), base::kMaxPathBytes);
+  scenario.name = base::SingleLine(file.stem().string(), base::kMaxPathBytes);
   scenario.text = text;
   scenario.evaluator.here =
       std::filesystem::absolute(file.parent_path().empty() ? "." : file.parent_path())

@@ -7,8 +7,8 @@
 
 #include <utility>
 
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/base/text_limits.h"
 #include "bayloom/search/scenario_readers.h"
 
@@ -16,7 +16,7 @@ namespace bayloom::search {
 
 void SpaceReader::Add(std::unique_ptr<space::Parameter> parameter, const yaml::YamlValue& field) {
   const std::string& name = parameter->name();
-  if (name.size() > base::kMaxNameBytes || base::InOneLine(name, base::kMaxNameBytes) != name) {
+  if (name.size() > base::kMaxNameBytes || base::SingleLine(name, base::kMaxNameBytes) != name) {
     field.Fail(fmt::format("a parameter's name has at most {} bytes and no control characters",
                            base::kMaxNameBytes));
   }

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/space/configuration_json.h"
 
 namespace bayloom::search {
@@ -44,7 +44,7 @@ Study::Study(const Scenario& scenario, std::unique_ptr<optimizer::Optimizer> opt
     first_.push_front(*scenario.default_configuration);
   } else if (const auto defaults = space_->Parse({})) {
     notices_.push_back(fmt::format("the defaults are not tried: the constraints do not allow {}",
-                                   base::InOneLine(space_->ToString(*defaults), 300)));
+                                   base::SingleLine(space_->ToString(*defaults), 300)));
   }
 }
 

@@ -109,7 +109,7 @@ void ScheduleBlock(tensor::Program& program, tensor::BlockId id, const target::T
   if (!IsContiguousAlong(program, id, last_spatial)) {
     const tensor::LoopId parallel = ParallelLoop(program, spatial, target.cores);
     if (parallel >= 0) Try(tensor::Parallelize(program, parallel));
-    VectorizeMove(program, id, lanes);
+    VectorizeCopy(program, id, lanes);
     return;
   }
   std::optional<DotAxis> axis;

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 
 namespace bayloom::space {
 namespace {
@@ -55,7 +55,7 @@ Result<Configuration> FromJson(const Space& space, const nlohmann::json& json) {
   std::map<std::string, Value> values;
   for (const auto& [name, item] : json.items()) {
     const int i = space.IndexOf(name);
-    if (i < 0) return Error{fmt::format("there is no parameter '{}'", base::InOneLine(name))};
+    if (i < 0) return Error{fmt::format("there is no parameter '{}'", base::SingleLine(name))};
     if (item.is_null()) continue;
     std::optional<Value> value = ValueFrom(item, space.parameter(i));
     if (!value) {

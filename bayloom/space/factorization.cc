@@ -7,8 +7,8 @@
 #include <array>
 #include <cmath>
 
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/prime_factors.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/space/parameter.h"
 
 namespace bayloom::space {
@@ -61,7 +61,7 @@ class Factorization final : public Parameter {
   Result<double> CoordinateOf(const Value& value) const override {
     const auto* factors = std::get_if<std::vector<int64_t>>(&value);
     if (factors != nullptr && IsInDomain(*factors)) return RankOf(*factors);
-    return Error{fmt::format("{} is no {}", base::InOneLine(ToString(value)), Describe())};
+    return Error{fmt::format("{} is no {}", base::SingleLine(ToString(value)), Describe())};
   }
 
   double NumberAt(double coordinate) const override { return coordinate; }

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/space/number_scale.h"
 #include "bayloom/space/parameter.h"
 
@@ -41,7 +41,7 @@ class Integer final : public Parameter {
     if (const auto* real = std::get_if<double>(&value)) rank = *real - static_cast<double>(lowest_);
     if (rank >= 0 && rank < static_cast<double>(count_) && rank == std::floor(rank)) return rank;
     return Error{fmt::format("{} is not a whole number from {} to {}",
-                             base::InOneLine(ToString(value)), lowest_, lowest_ + count_ - 1)};
+                             base::SingleLine(ToString(value)), lowest_, lowest_ + count_ - 1)};
   }
 
   double NumberAt(double coordinate) const override {

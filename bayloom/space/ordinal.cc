@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/space/number_scale.h"
 #include "bayloom/space/parameter.h"
 #include "bayloom/space/text_domain.h"
@@ -58,7 +58,7 @@ class OrdinalNumbers final : public Ordinal {
     const auto found = std::lower_bound(values_.begin(), values_.end(), number);
     if (found != values_.end() && *found == number)
       return static_cast<double>(found - values_.begin());
-    return Error{fmt::format("{} is not one of {}", base::InOneLine(ToString(value)),
+    return Error{fmt::format("{} is not one of {}", base::SingleLine(ToString(value)),
                              fmt::join(values_, ", "))};
   }
 

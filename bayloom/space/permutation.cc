@@ -8,7 +8,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/space/parameter.h"
 
 namespace bayloom::space {
@@ -41,7 +41,7 @@ class Permutation final : public Parameter {
     const auto* items = std::get_if<std::vector<int64_t>>(&value);
     if (items != nullptr && IsOrder(*items)) return RankOf(*items);
     return Error{fmt::format("{} is not an order of the numbers 0 to {}",
-                             base::InOneLine(ToString(value)), count_ - 1)};
+                             base::SingleLine(ToString(value)), count_ - 1)};
   }
 
   double NumberAt(double coordinate) const override { return coordinate; }

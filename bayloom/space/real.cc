@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/space/number_scale.h"
 #include "bayloom/space/parameter.h"
 
@@ -31,7 +31,7 @@ class Real final : public Parameter {
     if (const auto* real = std::get_if<double>(&value)) number = *real;
     if (const auto* whole = std::get_if<int64_t>(&value)) number = static_cast<double>(*whole);
     if (number >= lowest_ && number <= highest_) return number;
-    return Error{fmt::format("{} is not a number from {} to {}", base::InOneLine(ToString(value)),
+    return Error{fmt::format("{} is not a number from {} to {}", base::SingleLine(ToString(value)),
                              lowest_, highest_)};
   }
 

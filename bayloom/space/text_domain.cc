@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 
 namespace bayloom::space {
 
@@ -23,7 +23,7 @@ TextDomain::TextDomain(const std::string& parameter, std::vector<std::string> te
 Result<double> TextDomain::RankOf(const Value& value) const {
   const auto found = ranks_.find(ToString(value));
   if (found != ranks_.end()) return static_cast<double>(found->second);
-  return Error{fmt::format("'{}' is not one of {}", base::InOneLine(ToString(value)), Describe())};
+  return Error{fmt::format("'{}' is not one of {}", base::SingleLine(ToString(value)), Describe())};
 }
 
 std::string TextDomain::Describe() const { return fmt::format("{{{}}}", fmt::join(texts_, ", ")); }

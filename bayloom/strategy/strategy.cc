@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/strategy/bayes/bayes_search.h"
 
 namespace bayloom::strategy {
@@ -50,7 +50,7 @@ Status CheckStrategyName(std::string_view name) {
   const StrategyMaker maker = Strategies().At(parsed.name);
   if (maker.check_words) return maker.check_words(*parsed.words);
   return Error{fmt::format("the strategy '{}' takes no words, found ':{}'", parsed.name,
-                           base::InOneLine(*parsed.words))};
+                           base::SingleLine(*parsed.words))};
 }
 
 std::unique_ptr<SearchStrategy> CreateStrategy(const std::string& name, StrategyOptions options) {

@@ -63,7 +63,7 @@ inline constexpr double kSharedBytesAClock = 128;
 inline constexpr double kGpuPortBytes = 64;
 /// Warps of which an instruction is issued each clock.
 inline constexpr double kWarpsAClock = 4;
-/// Registers are dealt to warps so many at a time (CUDA C++ Programming Guide, "Technical
+/// Registers are distributed to warps so many at a time (CUDA C++ Programming Guide, "Technical
 /// Specifications per Compute Capability").
 inline constexpr int64_t kRegisterGranule = 256;
 /// Threads of a block, at most, where the schedule does not say how many.

@@ -19,7 +19,8 @@ bool DealsIterations(LoopKind kind) {
          kind == LoopKind::kThreadReduce;
 }
 
-/// Only what one thread does: nothing is dealt out or vectorized around, nothing dealt out below.
+/// Only what one thread does: nothing is distributed or vectorized around, nothing distributed
+/// below.
 Status CheckNesting(const Program& program, LoopId loop, LoopKind mark) {
   for (LoopId outer : program.LoopsAround(NodeRef::Loop(loop))) {
     const LoopKind kind = program.loops[outer].kind;
@@ -131,7 +132,7 @@ Status CheckAcceleratorMark(const Program& program, LoopId loop, LoopKind kind) 
   if (kind == LoopKind::kCooperative) return CheckCooperative(program, loop);
   if (kind == LoopKind::kThreadReduce) return CheckThreadReduce(program, loop);
   if (!program.LoopsAround(NodeRef::Loop(loop)).empty()) {
-    return Error{"only the outermost loop of a nest can be dealt to blocks and threads"};
+    return Error{"only the outermost loop of a nest can be distributed to blocks and threads"};
   }
   return Ok();
 }

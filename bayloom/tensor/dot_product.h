@@ -30,7 +30,7 @@ struct DotFactor {
 /// Processors have instructions that sum up as many neighbouring products at once as fit into 32
 /// bits of each operand, the depth, and some that multiply matrices of twice the depth. The warps
 /// of GPUs have instructions for matrices of floats eight times the depth
-/// (target/warp_instruction.h).
+/// (target/mma_instruction.h).
 struct DotProduct {
   DotFactor a, b;
   int64_t depth() const { return 4 / ByteSize(a.dtype()); }

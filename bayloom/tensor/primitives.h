@@ -67,12 +67,14 @@ Status AnnotateUnroll(Program& program, LoopId loop, int64_t max_step);
 /// meaning; what the marks stand for is realized by code generation.
 ///
 ///   kBlockX ... kThreadZ   one iteration, one block or thread; legality as Parallelize
-///   kGridThread            the outermost loop of a nest, dealt to all threads of all blocks
-///   kCooperative           dealt to all threads of a block. Around it may be loops over threads:
+///   kGridThread            the outermost loop of a nest, distributed to all threads of all blocks
+///   kCooperative           distributed to all threads of a block. Around it may be loops over
+///   threads:
 ///                          then every thread of the sequential program does all of it, and it must
 ///                          be the same for all: blocks that fill shared memory from what no loop
 ///                          over threads around writes.
-///   kThreadReduce          a reduction dealt to `threads` threads: one block below that reduces
+///   kThreadReduce          a reduction distributed to `threads` threads: one block below that
+///   reduces
 ///                          over the loop, and over all other loops below
 ///
 /// `threads` is for the last three (Loop::threads): 0, or at most 1,024; for kThreadReduce a power

@@ -63,11 +63,11 @@ enum class LoopKind : uint8_t {
   kThreadZ,  ///< bound to threadIdx (accelerators)
   kVirtualThread,
   kTensorized,  ///< an instruction sums up the products of all iterations, where there is one
-  /// Iterations are dealt to all threads of a block of threads (accelerators), as many as there
-  /// are: typically a copy into shared memory.
+  /// Iterations are distributed to all threads of a block of threads (accelerators), as many as
+  /// there are: typically a copy into shared memory.
   kCooperative,
-  /// Iterations are dealt to blocks of threads and to the threads of each (accelerators), as many
-  /// as there are: nests without reuse.
+  /// Iterations are distributed to blocks of threads and to the threads of each (accelerators), as
+  /// many as there are: nests without reuse.
   kGridThread,
   /// A reduction whose iterations threads of a block share; what they get is combined at the end
   /// (accelerators).
@@ -129,7 +129,7 @@ struct Block {
   /// The loops around run over more than the iterators have: where one is not within its extent,
   /// nothing is done. Plain blocks only.
   bool guarded = false;
-  /// Rules leave wishes here for later steps, e.g. "parallel" (jobs), "vectorize" (elements),
+  /// Rules leave hints here for later steps, e.g. "parallel" (jobs), "vectorize" (elements),
   /// "unroll" (steps).
   std::map<std::string, int64_t> annotations;
   bool alive = true;

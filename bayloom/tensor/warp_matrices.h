@@ -10,7 +10,7 @@
 namespace bayloom::tensor {
 
 /// Annotation of a product: four neighbouring warps of a GPU multiply its matrices together, read
-/// from shared memory (target/warp_group_instruction.h). The program's meaning is the same; code
+/// from shared memory (target/wgmma_instruction.h). The program's meaning is the same; code
 /// generation decides whether they can.
 inline constexpr char kWarpGroups[] = "warp_groups";
 

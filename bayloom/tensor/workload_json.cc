@@ -17,7 +17,7 @@
 #include <utility>
 
 #include "bayloom/base/json.h"
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/tensor/library_call.h"
 #include "bayloom/tensor/names.h"
 
@@ -33,7 +33,7 @@ auto ValueIn(const Table& table, const Json& json, const char* what) {
   for (const auto& [value, name] : table) {
     if (name == text) return value;
   }
-  throw std::invalid_argument(fmt::format("unknown {} '{}'", what, base::InOneLine(text)));
+  throw std::invalid_argument(fmt::format("unknown {} '{}'", what, base::SingleLine(text)));
 }
 
 void Require(bool condition, const char* what) {
@@ -102,7 +102,7 @@ Json StageToJson(const Stage& stage) {
 DType DTypeFromJson(const Json& json) {
   const std::string text = json.get<std::string>();
   if (std::optional<DType> dtype = ParseDType(text)) return *dtype;
-  throw std::invalid_argument(fmt::format("unknown element type '{}'", base::InOneLine(text)));
+  throw std::invalid_argument(fmt::format("unknown element type '{}'", base::SingleLine(text)));
 }
 
 double FloatFromJson(const Json& json) {

@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bayloom/base/json.h"
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 
 namespace bayloom::trial {
 namespace {
@@ -105,14 +105,14 @@ Outcome NumberIn(const Json& object, const std::string& field) {
   // JSON has no NaN; some write it as null or as text.
   return Refused(
       fmt::format("the field '{}' is {}", field,
-                  base::InOneLine(value->dump(-1, ' ', false, Json::error_handler_t::replace))));
+                  base::SingleLine(value->dump(-1, ' ', false, Json::error_handler_t::replace))));
 }
 
 /// {"feasible": false, "reason": "...", "stage": "build"}, the last two as they are wanted.
 Outcome InfeasibleOutcome(const Json& object) {
   const auto reason = object.find("reason");
   const bool is_told = reason != object.end() && reason->is_string();
-  const std::string text = base::InOneLine(
+  const std::string text = base::SingleLine(
       is_told ? reason->get<std::string>() : std::string("the evaluator says: infeasible"), 500);
   const auto stage = object.find("stage");
   const auto told = [&](Verdict verdict) {
@@ -151,7 +151,7 @@ Outcome SearchPattern(std::string_view output, const std::string& text) {
     const std::optional<double> number = NumberOf(Trimmed(*group));
     found = number ? Feasible(*number)
                    : Refused(fmt::format("the pattern found '{}', which is no number",
-                                         base::InOneLine(*group)));
+                                         base::SingleLine(*group)));
   }
   return found ? *found : Refused("the pattern is nowhere in the output");
 }
@@ -187,7 +187,7 @@ Outcome ParseAnswer(std::string_view output, const AnswerFormat& format) {
   return Refused(
       fmt::format("expected a number or a JSON object, found '{}'; 'answer: {{pattern: ...}}' "
                   "finds a number in other text",
-                  base::InOneLine(last)));
+                  base::SingleLine(last)));
 }
 
 }  // namespace bayloom::trial

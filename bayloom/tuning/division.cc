@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 
 namespace bayloom::tuning {
 namespace {
@@ -19,7 +19,7 @@ constexpr double kPartOfCaches = 0.5;
 Result<Divisions> ParseDivisions(const std::string& text) {
   if (text == "all") return Divisions::kAll;
   if (text == "none") return Divisions::kNone;
-  return Error{fmt::format("'{}' is neither all nor none", base::InOneLine(text))};
+  return Error{fmt::format("'{}' is neither all nor none", base::SingleLine(text))};
 }
 
 std::string ToString(Divisions divisions) { return divisions == Divisions::kAll ? "all" : "none"; }

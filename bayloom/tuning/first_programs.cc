@@ -11,7 +11,7 @@
 namespace bayloom::tuning {
 namespace {
 
-constexpr int kLent = 3;
+constexpr int kAdapted = 3;
 
 }  // namespace
 
@@ -19,7 +19,7 @@ FirstPrograms FirstProgramsOf(const sketch::SpaceGenerator& space, int tasks, Us
                               base::ThreadPool& pool) {
   FirstPrograms first = {.zero_trial =
                              FastestByEstimate(space, {}, ZeroTrialOptions::For(tasks), pool)};
-  std::vector<sketch::Candidate> others = store.Lend(space, kLent);
+  std::vector<sketch::Candidate> others = store.Adapt(space, kAdapted);
   if (auto known = store.Find(space)) others.insert(others.begin(), std::move(known->candidate));
   for (sketch::Candidate& candidate : others) {
     const auto is_same = [&](const sketch::Candidate& other) {

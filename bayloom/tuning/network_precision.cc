@@ -14,8 +14,8 @@
 
 #include "bayloom/base/hash.h"
 #include "bayloom/base/json.h"
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/single_line.h"
 
 namespace bayloom::tuning {
 namespace {
@@ -157,7 +157,7 @@ std::string Describe(const NetworkPrecision& precision) {
   if (kept == 0) return text;
   text += fmt::format(" (all: {:.2g}), in float32:", choice.error_without_kept);
   for (size_t i = 0; i < std::min(kept, kMaxNamedProducts); ++i) {
-    text += fmt::format("{} {}", i == 0 ? "" : ",", base::InOneLine(choice.kept[i].name));
+    text += fmt::format("{} {}", i == 0 ? "" : ",", base::SingleLine(choice.kept[i].name));
   }
   if (kept > kMaxNamedProducts) text += fmt::format(" and {} more", kept - kMaxNamedProducts);
   return text;

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <array>
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 
 namespace bayloom::tuning {
 namespace {
@@ -46,7 +46,7 @@ Result<std::vector<ProgramObjective>> ParseObjectives(const std::string& text) {
         std::ranges::find_if(kNames, [&](const Name& known) { return word == known.name; });
     if (found == kNames.end()) {
       return Error{
-          fmt::format("'{}' is neither latency nor size nor memory", base::InOneLine(word))};
+          fmt::format("'{}' is neither latency nor size nor memory", base::SingleLine(word))};
     }
     if (std::ranges::find(objectives, found->objective) != objectives.end()) {
       return Error{fmt::format("'{}' is there twice", word)};

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "bayloom/base/clock.h"
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/option_error.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/base/system_error.h"
 #include "bayloom/codegen/aarch64_target.h"
 #include "bayloom/codegen/compile.h"

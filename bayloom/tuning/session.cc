@@ -17,7 +17,8 @@
 namespace bayloom::tuning {
 namespace {
 
-/// What each task tries before any gets more: the zero-trial program and one that is known or lent.
+/// What each task tries before any gets more: the zero-trial program and one that is known or
+/// adapted.
 constexpr int kMaxOpeningTrials = 2;
 /// Trials of a session that nothing else ends.
 constexpr int64_t kDefaultTrials = 1000;
@@ -81,8 +82,8 @@ Session::Session(const target::Target& target, std::vector<TaskSpec> specs, reco
   }
   earlier_phases_ = log_->phases();
   run::RunOptions& run = options_.run;
-  run = run::WithDefaults(std::move(run),
-                          {.budget = {.trials = kDefaultTrials}, .scheduler = SessionOptions::kScheduler});
+  run = run::WithDefaults(std::move(run), {.budget = {.trials = kDefaultTrials},
+                                           .scheduler = SessionOptions::kScheduler});
   if (run.trials_per_slot == 0) run.trials_per_slot = SlotSize(run.budget.trials, specs.size());
   run.earlier_seconds = log_->seconds();
   run.failures_alike = run::kMaxFailuresAlike;

@@ -22,7 +22,7 @@ namespace bayloom::tuning {
 namespace {
 
 /// Programs of other extents that the estimate compares with those of its own search.
-constexpr int kLent = 16;
+constexpr int kAdapted = 16;
 
 ChosenProgram Measured(MeasuredCandidate&& candidate, ProgramSource source) {
   return {std::move(candidate.candidate.program), std::move(candidate.outcome), source};
@@ -45,12 +45,12 @@ std::optional<ChosenProgram> KnownProgram(const sketch::SpaceGenerator& space,
 
 ChosenProgram EstimatedProgram(const sketch::SpaceGenerator& space, const ChoiceOptions& options,
                                base::ThreadPool& pool) {
-  std::vector<sketch::Candidate> lent;
-  if (options.user_store != nullptr) lent = options.user_store->Lend(space, kLent);
-  std::erase_if(lent, [&](const sketch::Candidate& candidate) {
+  std::vector<sketch::Candidate> adapted;
+  if (options.user_store != nullptr) adapted = options.user_store->Adapt(space, kAdapted);
+  std::erase_if(adapted, [&](const sketch::Candidate& candidate) {
     return !options.derivations.Allows(candidate.trace);
   });
-  sketch::Candidate chosen = FastestByEstimate(space, lent, options.zero_trials, pool);
+  sketch::Candidate chosen = FastestByEstimate(space, adapted, options.zero_trials, pool);
   bool is_plain = IsPlain(chosen);
   if (!is_plain && options.check != nullptr) {
     const Status checked = options.check->Check(space.workload(), chosen.program);

@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "bayloom/base/json.h"
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/base/system_error.h"
 #include "bayloom/codegen/cpu_features.h"
 #include "bayloom/measure/measure_machine.h"
@@ -142,17 +142,17 @@ std::optional<MeasuredCandidate> UserStore::Find(const sketch::SpaceGenerator& s
   return best;
 }
 
-std::vector<sketch::Candidate> UserStore::Lend(const sketch::SpaceGenerator& space, int count) {
-  std::vector<sketch::Candidate> lent;
+std::vector<sketch::Candidate> UserStore::Adapt(const sketch::SpaceGenerator& space, int count) {
+  std::vector<sketch::Candidate> adapted;
   With([&](record::Store& store) {
     const uint64_t target = target::HashOf(space.target());
-    if (!lent_ || lent_target_ != target) {
-      lent_.emplace(store, space.target());
+    if (!adapted_ || lent_target_ != target) {
+      adapted_.emplace(store, space.target());
       lent_target_ = target;
     }
-    lent = lent_->For(space, count);
+    adapted = adapted_->For(space, count);
   });
-  return lent;
+  return adapted;
 }
 
 void UserStore::Add(const std::string& name, const target::Target& target,

@@ -15,8 +15,8 @@
 #include "bayloom/record/store.h"
 #include "bayloom/target/target.h"
 #include "bayloom/tensor/workload.h"
+#include "bayloom/tuning/adapted_programs.h"
 #include "bayloom/tuning/earlier_trials.h"
-#include "bayloom/tuning/lent_programs.h"
 #include "bayloom/tuning/measured_candidate.h"
 
 namespace bayloom::tuning {
@@ -59,7 +59,7 @@ class UserStore {
   std::optional<MeasuredCandidate> Find(const sketch::SpaceGenerator& space,
                                         const sketch::DerivationChoice& derivations = {});
   /// Programs of workloads that differ in their extents only, adapted to these.
-  std::vector<sketch::Candidate> Lend(const sketch::SpaceGenerator& space, int count);
+  std::vector<sketch::Candidate> Adapt(const sketch::SpaceGenerator& space, int count);
 
   struct Known {
     tensor::Workload workload;
@@ -83,8 +83,8 @@ class UserStore {
   Listener warning_, notice_;
   std::unique_ptr<record::Store> store_;
   std::unique_ptr<record::SampleStore> samples_;  ///< of the same file
-  std::optional<LentPrograms> lent_;
-  uint64_t lent_target_ = 0;  ///< hash of the one whose programs `lent_` has
+  std::optional<AdaptedPrograms> adapted_;
+  uint64_t lent_target_ = 0;  ///< hash of the one whose programs `adapted_` has
 };
 
 }  // namespace bayloom::tuning

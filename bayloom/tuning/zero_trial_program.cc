@@ -68,7 +68,7 @@ sketch::Candidate DefaultCandidate(const sketch::SpaceGenerator& space) {
 bool IsPlain(const sketch::Candidate& candidate) { return candidate.trace.instructions().empty(); }
 
 sketch::Candidate FastestByEstimate(const sketch::SpaceGenerator& space,
-                                    std::span<const sketch::Candidate> lent,
+                                    std::span<const sketch::Candidate> adapted,
                                     const ZeroTrialOptions& options, base::ThreadPool& pool) {
   sketch::Candidate plain = DefaultCandidate(space);
   if (options.population <= 0 || IsOnlyOne(space, plain)) return plain;
@@ -76,7 +76,7 @@ sketch::Candidate FastestByEstimate(const sketch::SpaceGenerator& space,
   base::RandomStream random(
       base::Hasher().Add(options.seed).Add(space.workload().StructuralHash()).Digest());
   std::vector<strategy::CandidatePtr> first = evolution.DrawFresh(options.population, random);
-  for (const sketch::Candidate& candidate : lent) {
+  for (const sketch::Candidate& candidate : adapted) {
     first.push_back(std::make_shared<const sketch::Candidate>(candidate));
   }
   const std::vector<strategy::ScoredCandidate> best = evolution.Run(

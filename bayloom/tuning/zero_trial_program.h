@@ -31,12 +31,12 @@ sketch::Candidate DefaultCandidate(const sketch::SpaceGenerator& space);
 bool IsPlain(const sketch::Candidate& candidate);
 
 /// The program of the design spaces that the time estimate likes best: random ones and those
-/// `lent`, such as programs of similar workloads, are bred for a few generations. The plain program
-/// where the estimate likes none better. Nothing is compiled.
+/// `adapted`, such as programs of similar workloads, are bred for a few generations. The plain
+/// program where the estimate likes none better. Nothing is compiled.
 ///
 /// The same for the same seed and any number of threads.
 sketch::Candidate FastestByEstimate(const sketch::SpaceGenerator& space,
-                                    std::span<const sketch::Candidate> lent,
+                                    std::span<const sketch::Candidate> adapted,
                                     const ZeroTrialOptions& options, base::ThreadPool& pool);
 
 }  // namespace bayloom::tuning

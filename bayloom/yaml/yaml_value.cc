@@ -19,8 +19,8 @@
 #include "bayloom/base/byte_size.h"
 #include "bayloom/base/duration.h"
 #include "bayloom/base/file.h"
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/base/spelling.h"
 #include "bayloom/base/text_limits.h"
 #include "bayloom/yaml/document_check.h"
@@ -78,7 +78,7 @@ YamlValue YamlValue::Child(const YAML::Node& node, std::string path) const {
 }
 
 YamlValue YamlValue::Entry(const std::string& key, const YAML::Node& node) const {
-  return Child(node, (path_.empty() ? "" : path_ + ".") + base::InOneLine(key));
+  return Child(node, (path_.empty() ? "" : path_ + ".") + base::SingleLine(key));
 }
 
 YamlValue YamlValue::Make(std::shared_ptr<Document> document, const std::string& text) {
@@ -95,7 +95,7 @@ YamlValue YamlValue::Make(std::shared_ptr<Document> document, const std::string&
     document->extent = CheckDocument(text, document->source, included);
     document->root = YAML::Load(text);
   } catch (const YAML::Exception& error) {
-    throw InputError(document->source.Place(error.mark) + base::InOneLine(error.msg));
+    throw InputError(document->source.Place(error.mark) + base::SingleLine(error.msg));
   }
   return YamlValue(document, document->root, "").Child(document->root, "");
 }
@@ -162,7 +162,7 @@ void YamlValue::Expected(std::string_view what) const {
   if (IsNull()) Fail(fmt::format("expected {}, found nothing", what));
   if (IsMap()) Fail(fmt::format("expected {}, found a map", what));
   if (IsList()) Fail(fmt::format("expected {}, found a list", what));
-  Fail(fmt::format("expected {}, found '{}'", what, base::InOneLine(node_->Scalar())));
+  Fail(fmt::format("expected {}, found '{}'", what, base::SingleLine(node_->Scalar())));
 }
 
 std::optional<YamlValue> YamlValue::Find(std::string_view key) const { return FindAny({key}); }
@@ -273,7 +273,7 @@ void YamlValue::AllowOnly(std::initializer_list<std::string_view> keys) const {
 void YamlValue::RefuseMisspelt(const std::vector<std::string_view>& keys) const {
   for (const auto& [name, value] : Entries()) {
     if (std::ranges::find(keys, name) != keys.end()) continue;
-    const std::string_view meant = base::Nearest(name, keys);
+    const std::string_view meant = base::ClosestMatch(name, keys);
     if (!meant.empty()) value.Fail(fmt::format("is not known here; is '{}' meant?", meant));
   }
 }
@@ -289,8 +289,8 @@ std::string YamlValue::Name() const {
   if (name.size() > base::kMaxNameBytes) {
     Fail(fmt::format("a name has at most {} bytes, not {}", base::kMaxNameBytes, name.size()));
   }
-  if (base::InOneLine(name, name.size()) != name) {
-    Fail(fmt::format("the name '{}' has control characters", base::InOneLine(name)));
+  if (base::SingleLine(name, name.size()) != name) {
+    Fail(fmt::format("the name '{}' has control characters", base::SingleLine(name)));
   }
   return name;
 }

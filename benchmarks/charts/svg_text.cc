@@ -3,14 +3,14 @@
 
 #include "benchmarks/charts/svg_text.h"
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 
 namespace bayloom::charts {
 
 std::string SvgText(std::string_view text) {
   constexpr size_t kMaxBytes = 160;
   std::string out;
-  for (const char c : base::InOneLine(text, kMaxBytes)) {
+  for (const char c : base::SingleLine(text, kMaxBytes)) {
     switch (c) {
       case '&':
         out += "&amp;";

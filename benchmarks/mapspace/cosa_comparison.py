@@ -11,7 +11,7 @@
 Both map onto CoSA's own accelerator (configs/arch/simba.yaml) with its own rules of which memory
 keeps what (configs/mapspace/mapspace.yaml). CoSA's formulation runs as it is, but calls HiGHS where
 it calls Gurobi (gurobi_calls.py); the mapping that it writes is evaluated by bayloom's model, which
-counts as Timeloop 2.0 does (--reuse timeloop) with the energies of its public table. CoSA has an
+counts as Timeloop 2.0 does (--counting timeloop) with the energies of its public table. CoSA has an
 objective of its own, a sum of logarithms of traffic, cycles and utilization; bayloom searches for
 energy, delay and their product apart.
 """

@@ -92,7 +92,7 @@ def compare_dense(name, ours, stats):
 def shape_of(bayloom, problem, arch, variables):
     """Tensors and dimensions, as bayloom reads the problem."""
     out, why = run(bayloom, ["map", "--problem", problem, "--arch", arch, "--evaluations", 20,
-                             "--reuse", "timeloop", "--json"], variables)
+                             "--counting", "timeloop", "--json"], variables)
     if why and "no mapping was found" not in why:
         return None, why
     return (json.loads(out) if out else None), ""
@@ -132,7 +132,7 @@ def main():
                     file.write_text(print_mapping(read_mapping(mapping.read_text()), tensors,
                                                   dimensions))
                 out, why = run(arguments.bayloom, ["map", "--problem", problem, "--arch", arch,
-                                                   "--mapping", file, "--reuse", "timeloop",
+                                                   "--mapping", file, "--counting", "timeloop",
                                                    "--json"], variables)
             label = name if len(folders) == 1 else f"{name} {folder.name}"
             if why:

@@ -144,7 +144,7 @@ class Bayloom:
     """bayloom map of one problem at a time, its model counting as Timeloop does."""
 
     def __init__(self, program, architecture, constraints=None, options=()):
-        self.command = [str(program), "map", "--arch", str(architecture), "--reuse", "timeloop", "--json", *options]
+        self.command = [str(program), "map", "--arch", str(architecture), "--counting", "timeloop", "--json", *options]
         if constraints:
             self.command += ["--constraints", str(constraints)]
 

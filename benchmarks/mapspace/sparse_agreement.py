@@ -164,7 +164,7 @@ def compare(name, ours, theirs):
 
 def evaluate(bayloom, problem, architecture, sparse, mapping, folder):
     command = [bayloom, "map", "--problem", problem, "--arch", architecture, "--mapping", mapping,
-               "--reuse", "timeloop", "--json"]
+               "--counting", "timeloop", "--json"]
     if sparse:
         command += ["--sparse", sparse]
     done = subprocess.run(command, capture_output=True, text=True)

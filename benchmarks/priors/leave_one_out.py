@@ -8,7 +8,7 @@
         squeezenet1.1.onnx resnet18.onnx mobilenet_v2.onnx bert_tiny.onnx
 
 Each network is tuned from a cold start ('cold'), then with the store of programs that tuning the other
-networks has filled: with the programs that it lends only ('lent', --prior off), and with the model of
+networks has filled: with the programs that it lends only ('adapted', --prior off), and with the model of
 those networks' trials besides ('prior'). All have the same seeds, and every tuning a copy of the
 store of its own. With --earlier, the folder of another version's programs, 'earlier' is a tuning by
 that version, from a cold start.
@@ -42,7 +42,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import result_file  # noqa: E402
 
-ARMS = ["cold", "lent", "prior"]
+ARMS = ["cold", "adapted", "prior"]
 # By the programs of another version.
 EARLIER = "earlier"
 # How often a tuning's best programs are looked at.

@@ -18,10 +18,10 @@ int main() {
   MapOptions options;
   options.search.run.budget.trials = 2000;
   options.search.objectives = {mapspace::MapObjective::kEnergyDelay};
-  MapRun run({{.name = "product", .problem = problem}}, architecture, {}, options);
+  NetworkMapping run({{.name = "product", .problem = problem}}, architecture, {}, options);
   run.Run();
 
-  const MapRun::Layer& layer = run.layers().front();
+  const NetworkMapping::Layer& layer = run.layers().front();
   const mapspace::MapperResult& result = layer.search->result();
   if (!result.best) return 1;
   const mapspace::Evaluation evaluation = layer.model->Evaluate(*result.best);

@@ -9,8 +9,8 @@
 #include <map>
 #include <string>
 
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/single_line.h"
 
 namespace bayloom::python {
 namespace {
@@ -28,11 +28,11 @@ trial::Outcome Feasible(double value, const std::map<std::string, double>& value
 trial::Outcome Infeasible(const std::string& verdict, const std::string& reason) {
   const std::optional<trial::Verdict> known = trial::ParseVerdict(verdict);
   if (!known || *known == trial::Verdict::kOk) {
-    throw InputError("'" + base::InOneLine(verdict) +
+    throw InputError("'" + base::SingleLine(verdict) +
                      "' is no verdict of a trial without a value; these are: build-error, crash, "
                      "timeout, memory, wrong-output, invalid-answer");
   }
-  return trial::Outcome::Infeasible(*known, base::InOneLine(reason, kMaxReasonBytes));
+  return trial::Outcome::Infeasible(*known, base::SingleLine(reason, kMaxReasonBytes));
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 #include <map>
 #include <set>
 
-#include "bayloom/accelerator/map_run.h"
+#include "bayloom/accelerator/network_mapping.h"
 #include "bayloom/base/result.h"
 #include "bayloom/pareto/front.h"
 #include "tests/accelerator/small_design_space.h"
@@ -56,11 +56,11 @@ TEST(DesignEvaluator, CostsAreThoseOfTheMappingsFound) {
   options.search.objectives = {mapspace::MapObjective::kEnergyDelay};
   options.search.run.seed = 3;
   options.search.run.budget.trials = 400;
-  MapRun run(evaluator.layers(), chip, {}, options);
+  NetworkMapping run(evaluator.layers(), chip, {}, options);
   run.Run();
   double energy[2], cycles[2];
   for (int l = 0; l < 2; ++l) {
-    const MapRun::Layer& layer = run.layers()[l];
+    const NetworkMapping::Layer& layer = run.layers()[l];
     const mapspace::Evaluation best = layer.model->Evaluate(*layer.search->result().best);
     energy[l] = best.energy_pj;
     cycles[l] = static_cast<double>(best.cycles);

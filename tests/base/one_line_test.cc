@@ -1,40 +1,39 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/base/one_line.h"
-
 #include <gtest/gtest.h>
 
 #include "bayloom/base/random.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/base/utf8.h"
 
 namespace bayloom::base {
 namespace {
 
-TEST(InOneLine, EscapesControlCharactersAndCutsAtCharacters) {
-  EXPECT_EQ(InOneLine("a\nb\tc\r\x1b[31m\x7f", 40), "a\\nb\\tc\\r\\x1b[31m\\x7f");
-  EXPECT_EQ(InOneLine("abcdef", 3), "abc...");
-  EXPECT_EQ(InOneLine("ab\ncd", 3), "ab...");                  // no half escape
-  EXPECT_EQ(InOneLine("\xc3\xa9\xc3\xa9", 3), "\xc3\xa9...");  // no half character
-  EXPECT_EQ(InOneLine("a\xffz\xc3", 20), "a\\xffz\\xc3");
-  EXPECT_EQ(InOneLine("\xe2\x82\xac \xf0\x9f\x98\x80", 10), "\xe2\x82\xac \xf0\x9f\x98\x80");
+TEST(SingleLine, EscapesControlCharactersAndCutsAtCharacters) {
+  EXPECT_EQ(SingleLine("a\nb\tc\r\x1b[31m\x7f", 40), "a\\nb\\tc\\r\\x1b[31m\\x7f");
+  EXPECT_EQ(SingleLine("abcdef", 3), "abc...");
+  EXPECT_EQ(SingleLine("ab\ncd", 3), "ab...");                  // no half escape
+  EXPECT_EQ(SingleLine("\xc3\xa9\xc3\xa9", 3), "\xc3\xa9...");  // no half character
+  EXPECT_EQ(SingleLine("a\xffz\xc3", 20), "a\\xffz\\xc3");
+  EXPECT_EQ(SingleLine("\xe2\x82\xac \xf0\x9f\x98\x80", 10), "\xe2\x82\xac \xf0\x9f\x98\x80");
   // Overlong, a surrogate, too large.
-  EXPECT_EQ(InOneLine("\xc0\x80\xed\xa0\x80\xf5"), "\\xc0\\x80\\xed\\xa0\\x80\\xf5");
-  EXPECT_EQ(InOneLine(std::string("a\0b", 3)), "a\\x00b");
+  EXPECT_EQ(SingleLine("\xc0\x80\xed\xa0\x80\xf5"), "\\xc0\\x80\\xed\\xa0\\x80\\xf5");
+  EXPECT_EQ(SingleLine(std::string("a\0b", 3)), "a\\x00b");
 }
 
-TEST(InOneLine, EscapesCharactersThatChangeWhatStandsAroundThem) {
-  EXPECT_EQ(InOneLine("\xc2\x9b"
-                      "31m"),
+TEST(SingleLine, EscapesCharactersThatChangeWhatStandsAroundThem) {
+  EXPECT_EQ(SingleLine("\xc2\x9b"
+                       "31m"),
             "\\u009b31m");  // CSI of terminals with 8 bits
-  EXPECT_EQ(InOneLine("a\xe2\x80\xae"
-                      "b"),
+  EXPECT_EQ(SingleLine("a\xe2\x80\xae"
+                       "b"),
             "a\\u202eb");  // right to left
-  EXPECT_EQ(InOneLine("a\xe2\x80\xa8"
-                      "b"),
-            "a\\u2028b");                                              // line separator
-  EXPECT_EQ(InOneLine("\xef\xbf\xbf\xef\xbb\xbf"), "\\uffff\\ufeff");  // not in XML, byte order
-  EXPECT_EQ(InOneLine("\xf0\x9f\xbf\xbe"), "\\U0001fffe");
+  EXPECT_EQ(SingleLine("a\xe2\x80\xa8"
+                       "b"),
+            "a\\u2028b");                                               // line separator
+  EXPECT_EQ(SingleLine("\xef\xbf\xbf\xef\xbb\xbf"), "\\uffff\\ufeff");  // not in XML, byte order
+  EXPECT_EQ(SingleLine("\xf0\x9f\xbf\xbe"), "\\U0001fffe");
 }
 
 /// Bytes that are likely to be taken for something.
@@ -50,12 +49,12 @@ std::string RandomText(RandomStream& random) {
   return text;
 }
 
-TEST(InOneLine, IsPrintableUtf8OfBoundedLengthWhateverItIsGiven) {
+TEST(SingleLine, IsPrintableUtf8OfBoundedLengthWhateverItIsGiven) {
   RandomStream random(3);
   for (int round = 0; round < 20000; ++round) {
     const std::string text = RandomText(random);
     const auto max_bytes = static_cast<size_t>(random.UniformInt(40));
-    for (const std::string& line : {InOneLine(text, max_bytes), InOneLine(text, 10000)}) {
+    for (const std::string& line : {SingleLine(text, max_bytes), SingleLine(text, 10000)}) {
       ASSERT_TRUE(IsUtf8(line));
       for (std::string_view rest = line; !rest.empty();
            rest.remove_prefix(Utf8CharacterLength(rest))) {
@@ -63,8 +62,8 @@ TEST(InOneLine, IsPrintableUtf8OfBoundedLengthWhateverItIsGiven) {
         ASSERT_TRUE(c >= 0x20 && (c < 0x7f || c > 0x9f)) << line;
       }
     }
-    EXPECT_LE(InOneLine(text, max_bytes).size(), max_bytes + 3);
-    EXPECT_EQ(InOneLine(InOneLine(text, 10000), 10000), InOneLine(text, 10000));
+    EXPECT_LE(SingleLine(text, max_bytes).size(), max_bytes + 3);
+    EXPECT_EQ(SingleLine(SingleLine(text, 10000), 10000), SingleLine(text, 10000));
     EXPECT_LE(MessageInOneLine(text, max_bytes).size(), max_bytes + 4);
     EXPECT_TRUE(IsUtf8(MessageInOneLine(text, max_bytes)));
   }

@@ -7,8 +7,8 @@
 
 #include <string>
 
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/run_command.h"
+#include "bayloom/base/single_line.h"
 
 namespace bayloom::base {
 namespace {
@@ -68,7 +68,7 @@ TEST(QuotedForDisplay, WhatIsShownIsPrintableAndBashTakesItBack) {
   for (const std::string text :
        {"caf\xe9.onnx", "\x1b[31m", "a\nb", "\xff'\\n\"$(x)\\", "\u202e1"}) {
     const std::string shown = QuotedForDisplay(text);
-    EXPECT_EQ(InOneLine(shown), shown);
+    EXPECT_EQ(SingleLine(shown), shown);
     Command command;
     command.arguments = {"bash", "-c", "printf %s " + shown};
     command.environment = {"LC_ALL=C.UTF-8"};

@@ -10,9 +10,9 @@ namespace {
 
 TEST(Spelling, FindsTheWordThatWasMeant) {
   const std::vector<std::string_view> words = {"permutation", "categorical", "real"};
-  EXPECT_EQ(Nearest("permuation", words), "permutation");
-  EXPECT_EQ(Nearest("Real", words), "real");
-  EXPECT_EQ(Nearest("banana", words), "");
+  EXPECT_EQ(ClosestMatch("permuation", words), "permutation");
+  EXPECT_EQ(ClosestMatch("Real", words), "real");
+  EXPECT_EQ(ClosestMatch("banana", words), "");
 }
 
 }  // namespace

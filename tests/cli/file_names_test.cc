@@ -13,7 +13,7 @@
 #include <sstream>
 
 #include "bayloom/base/file.h"
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/mapspace/mapspace.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
 #include "examples/models/layers.h"
@@ -29,7 +29,7 @@ using testing::HasSubstr;
 void ExpectPrintable(const std::string& text) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
-    EXPECT_EQ(base::InOneLine(line, std::numeric_limits<size_t>::max()), line);
+    EXPECT_EQ(base::SingleLine(line, std::numeric_limits<size_t>::max()), line);
   }
 }
 

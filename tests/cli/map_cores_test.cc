@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "bayloom/accelerator/cores_run.h"
+#include "bayloom/accelerator/multicore_mapping.h"
 #include "bayloom/base/file.h"
 #include "bayloom/graph/graph.h"
 #include "bayloom/graph/import.h"
@@ -112,7 +112,7 @@ TEST(MapCoresCommand, GoesOnWhereItWas) {
   EXPECT_GT(map({"--cores", "bus:2", "--resume"}).at("splits_searched"), 0);
 }
 
-TEST(CoresRun, SearchesNoSplitTwiceAfterItWasStopped) {
+TEST(MulticoreMapping, SearchesNoSplitTwiceAfterItWasStopped) {
   const TemporaryFolder folder;
   bool is_stopped = false;
   accelerator::MapOptions options;
@@ -126,7 +126,7 @@ TEST(CoresRun, SearchesNoSplitTwiceAfterItWasStopped) {
   const mapspace::NetworkOnChip chip = mapspace::ParseNetworkOnChip("mesh:2x2");
   const mapspace::Architecture architecture = mapspace::ShippedArchitecture("gemmini");
   {
-    accelerator::CoresRun run(layers, architecture, {}, options, chip);
+    accelerator::MulticoreMapping run(layers, architecture, {}, options, chip);
     run.RunLayers();
     const auto stop = [&](int done) { is_stopped = done >= 1; };
     EXPECT_EQ(run.RunSplits(stop), trial::StopReason::kStopped);
@@ -134,11 +134,11 @@ TEST(CoresRun, SearchesNoSplitTwiceAfterItWasStopped) {
     EXPECT_EQ(run.splits().size(), layers.size()) << "divided as one core's mapping does best";
   }
   is_stopped = false;
-  accelerator::CoresRun run(layers, architecture, {}, options, chip);
+  accelerator::MulticoreMapping run(layers, architecture, {}, options, chip);
   run.RunLayers();
   EXPECT_EQ(run.RunSplits(), trial::StopReason::kExhausted);
   EXPECT_EQ(run.searched(), std::ssize(layers) - 1);
-  const accelerator::CoresRun::Totals totals = run.Sum();
+  const accelerator::MulticoreMapping::Totals totals = run.Sum();
   EXPECT_LE(totals.cores.cycles, totals.single.cycles);
 }
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "bayloom/accelerator/fused_layers.h"
-#include "bayloom/accelerator/fused_run.h"
+#include "bayloom/accelerator/fused_mapping.h"
 #include "bayloom/base/file.h"
 #include "bayloom/graph/graph.h"
 #include "bayloom/graph/import.h"
@@ -136,7 +136,7 @@ TEST(MapFused, BeatsLayerByLayerAndGoesOnWhereItWas) {
                   "constraints:\n- target: Registers\n  type: bypass\n  keep: [Weights]\n");
   const std::vector<std::vector<std::string>> others = {
       {"--tile-evaluations", "120"},
-      {"--tile-evaluations", "100", "--reuse", "timeloop"},
+      {"--tile-evaluations", "100", "--counting", "timeloop"},
       {"--tile-evaluations", "100", "--mapper", "random-pruned"},
       {"--tile-evaluations", "100", "--constraints", folder / "rules.yaml"}};
   for (const std::vector<std::string>& other : others) {
@@ -224,7 +224,7 @@ sparse_optimizations:
             cores.at("divisions").at("totals").at("one_core").at("energy_pj").get<double>());
 }
 
-TEST(FusedRun, SearchesNoTileTwiceAfterItWasStopped) {
+TEST(FusedMapping, SearchesNoTileTwiceAfterItWasStopped) {
   const TemporaryFolder folder;
   const graph::Graph graph = graph::ImportOnnx(Residual(folder));
   const std::string database = folder / "stopped.db";
@@ -237,19 +237,19 @@ TEST(FusedRun, SearchesNoTileTwiceAfterItWasStopped) {
   options.tile_evaluations = 50;
   const mapspace::Architecture architecture = mapspace::ShippedArchitecture("gemmini16x16");
   {
-    accelerator::FusedRun run(graph, architecture, {}, options);
+    accelerator::FusedMapping run(graph, architecture, {}, options);
     run.RunLayers();
-    const auto stop = [&](const accelerator::FusedRun::Status& status) {
+    const auto stop = [&](const accelerator::FusedMapping::Status& status) {
       is_stopped = status.searched >= 1;
     };
     EXPECT_EQ(run.RunGroups(stop), trial::StopReason::kStopped);
     EXPECT_EQ(run.GetStatus().searched, 1);
   }
   is_stopped = false;
-  accelerator::FusedRun run(graph, architecture, {}, options);
+  accelerator::FusedMapping run(graph, architecture, {}, options);
   run.RunLayers();
   EXPECT_EQ(run.RunGroups(), trial::StopReason::kExhausted);
-  const accelerator::FusedRun::Status status = run.GetStatus();
+  const accelerator::FusedMapping::Status status = run.GetStatus();
   EXPECT_GT(status.searched, 0);
   EXPECT_EQ(status.tiles, 1 + status.searched);
   EXPECT_LE(run.Plan().energy_pj, run.LayerByLayer().energy_pj);

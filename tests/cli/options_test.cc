@@ -97,7 +97,7 @@ TEST(Options, OfMapReachTheirFields) {
       AddMapOptions,
       "--evaluations 7 --time 90s --scheduler round-robin --seed 5 --objective energy,delay "
       "--victory 17 --mapper bayesian --db map.db --resume --evaluator timeloop --jobs 4 "
-      "--arch gemmini --sandbox --timeout 3s --reuse timeloop --transfer a.db --transfer-method "
+      "--arch gemmini --sandbox --timeout 3s --counting timeloop --transfer a.db --transfer-method "
       "weighted "
       "--warm-start-model 9 --top-k 2 --tile-encoding integer --order-encoding ranking",
       {"model",

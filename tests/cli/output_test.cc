@@ -69,7 +69,7 @@ TEST(Output, MessagesAreOneBoundedLineWithoutControlCharacters) {
            {"map", "--op", "matmul:8,8,8", "--arch", yaml},
            {"map", "--op", "matmul:8,8,8", "--arch", "gemmini", "--mapper", hostile},
            {"map", "--op", "matmul:8,8,8", "--arch", "gemmini", "--objective", hostile},
-           {"map", "--op", "matmul:8,8,8", "--arch", "gemmini", "--reuse", hostile},
+           {"map", "--op", "matmul:8,8,8", "--arch", "gemmini", "--counting", hostile},
            {"records", "import", folder / "a.db", import},
            {"records", "import", folder / "a.db", name},
            {"records", "export", name},

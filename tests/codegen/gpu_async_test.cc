@@ -154,13 +154,13 @@ class PipelineTest : public PrimitiveTest {
       Must(tensor::ComputeAt(program_, stage, k[0]));
       std::vector<tensor::LoopId> own = program_.LoopsAround(tensor::NodeRef::Block(stage));
       own.erase(own.begin(), own.begin() + 3);
-      tensor::LoopId dealt = own.size() == 1 ? own[0] : Must(tensor::Fuse(program_, own));
+      tensor::LoopId distributed = own.size() == 1 ? own[0] : Must(tensor::Fuse(program_, own));
       if (width > 1) {
-        const std::vector<tensor::LoopId> parts = MustSplit(dealt, {-1, width});
+        const std::vector<tensor::LoopId> parts = MustSplit(distributed, {-1, width});
         Must(tensor::Vectorize(program_, parts[1]));
-        dealt = parts[0];
+        distributed = parts[0];
       }
-      Must(tensor::Bind(program_, dealt, LoopKind::kCooperative));
+      Must(tensor::Bind(program_, distributed, LoopKind::kCooperative));
       Must(tensor::Annotate(program_, stage, tensor::kAsyncStages, stages));
     }
     Must(tensor::DecomposeReduction(program_, block, k[0]));

@@ -21,8 +21,8 @@ int64_t ProductsOf(const tensor::Program& program, const plan::GpuPlan& plan,
                    const feature::GpuBlockNest& nest) {
   const auto product = feature::WarpWorkOf(program, plan, nest);
   if (!product) return 0;
-  int64_t count = nest.active_threads / (product->by_groups ? target::WarpGroupInstruction::kThreads
-                                                            : target::kWarpThreads);
+  int64_t count = nest.active_threads /
+                  (product->by_groups ? target::WgmmaInstruction::kThreads : target::kWarpThreads);
   for (const tensor::LoopId loop : nest.serial) {
     if (!product->Covers(loop)) count *= program.ExtentOf(loop);
   }
@@ -107,7 +107,7 @@ TEST_F(GpuEstimateCounts, OfDesignSpacesAreThoseOfTheCodeThatRuns) {
   EXPECT_GT(ahead_, 0);
 }
 
-/// A program of rows whose elements are dealt as marked.
+/// A program of rows whose elements are distributed as marked.
 tensor::Program Rows(tensor::LoopKind kind) {
   tensor::WorkloadBuilder b("rows");
   const tensor::Tensor x = b.Input("x", {64, 2048});

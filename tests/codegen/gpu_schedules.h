@@ -16,8 +16,8 @@ namespace bayloom::testing {
 
 /// Schedules a naive program for a GPU, at random: products in tiles with stages in shared memory
 /// and accumulators in registers, reductions shared by threads, rows worked on by a block of
-/// threads in several phases, everything else dealt to a grid. What a primitive refuses is left
-/// out.
+/// threads in several phases, everything else distributed to a grid. What a primitive refuses is
+/// left out.
 class GpuScheduler {
  public:
   GpuScheduler(tensor::Program& program, base::RandomStream random)
@@ -41,7 +41,7 @@ class GpuScheduler {
     }
     for (tensor::NodeRef root : std::vector(program_.roots)) {
       if (root.is_loop() && program_.loops[root.id].kind == tensor::LoopKind::kSerial)
-        Deal(root.id);
+        Distribution(root.id);
     }
   }
 
@@ -262,7 +262,7 @@ class GpuScheduler {
 
   // --- Everything else -------------------------------------------------------------------------
 
-  void Deal(tensor::LoopId outermost) {
+  void Distribution(tensor::LoopId outermost) {
     Loops chain;
     for (tensor::NodeRef at = tensor::NodeRef::Loop(outermost); at.is_loop();) {
       const tensor::Loop& loop = program_.loops[at.id];

@@ -11,7 +11,7 @@
 #include <optional>
 #include <string>
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/codegen/host.h"
 #include "bayloom/graph/evaluate.h"
 #include "bayloom/graph/executor.h"

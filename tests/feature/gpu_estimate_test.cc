@@ -210,7 +210,7 @@ TEST(GpuEstimateTest, OccupancyFollowsFromThreadsRegistersAndSharedMemory) {
   };
   EXPECT_EQ(GpuEstimateOf(program).threads, 256);
   EXPECT_EQ(GpuEstimateOf(program).shared_bytes, 2 * 128 * 8 * 4);
-  // 65,536 registers, dealt to warps of 32 threads 256 at a time.
+  // 65,536 registers, distributed to warps of 32 threads 256 at a time.
   EXPECT_EQ(resident(32), 8);
   EXPECT_EQ(resident(33), 6);
   EXPECT_EQ(resident(128), 2);

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <system_error>
 
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/base/system_error.h"
 #include "tests/fuzz/reader.h"
 
@@ -34,7 +34,7 @@ Finding Try(const std::string& input) {
   } catch (const InputError& error) {
     const std::string message = error.what();
     const bool is_fine = !message.empty() && message.size() <= kMaxMessageBytes &&
-                         base::InOneLine(message, kMaxMessageBytes) == message;
+                         base::SingleLine(message, kMaxMessageBytes) == message;
     return {is_fine ? Verdict::kRefused : Verdict::kBadMessage, message};
   } catch (const SystemError& error) {
     return {Verdict::kMachine, error.what()};

@@ -83,7 +83,7 @@ TEST(Divide, TasksAreSharedWhateverTheDivision) {
   const TaskGraph both = Divide(network, {true, true});
   ASSERT_EQ(both.tasks.size(), 1u);
   EXPECT_EQ(both.tasks[0].weight, 2);
-  EXPECT_EQ(both.tasks[0].groups, (std::vector<int>{0, 1}));
+  EXPECT_EQ(both.tasks[0].calls, (std::vector<int>{0, 1}));
 }
 
 TEST(Divide, WhatOthersSeeIsComputedApart) {

@@ -174,7 +174,7 @@ TEST(DepthFirstTiles, OfAttentionReadKeysAndValuesOnceForEachHead) {
 
   const GroupCost cost = *CostOfFusedGroup(
       network, OneBuffer(1 << 12),
-      {.begin = 0, .end = 3, .home = HomeLevel{.level = 1}, .tiling = tiling}, PlainCost);
+      {.begin = 0, .end = 3, .home = RetentionLevel{.level = 1}, .tiling = tiling}, PlainCost);
   EXPECT_EQ(cost.outside_reads, 3 * 4 * 32 * 8);
   EXPECT_EQ(cost.outside_writes, 4 * 32 * 8);
   // Where second operands may not stay, they come again for every tile.
@@ -182,7 +182,7 @@ TEST(DepthFirstTiles, OfAttentionReadKeysAndValuesOnceForEachHead) {
       *CostOfFusedGroup(network, OneBuffer(1 << 12),
                         {.begin = 0,
                          .end = 3,
-                         .home = HomeLevel{.level = 1, .keeps_weights = false},
+                         .home = RetentionLevel{.level = 1, .keeps_weights = false},
                          .tiling = tiling},
                         PlainCost);
   EXPECT_EQ(streamed.outside_reads, 4 * 32 * 8) << "the others are in what tiles cost";

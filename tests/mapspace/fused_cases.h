@@ -18,7 +18,7 @@ inline DepthFirstTiling Tiles(int64_t rows, int64_t columns, bool keeps_rows, bo
 }
 
 /// Every multiply-accumulate costs one pJ and a cycle; words are moved once.
-inline std::optional<TileCost> PlainCost(int, const Problem& tile, HomeLevel) {
+inline std::optional<TileCost> PlainCost(int, const Problem& tile, RetentionLevel) {
   TileCost cost = {.energy_pj = static_cast<double>(tile.Macs()),
                    .cycles = tile.Macs(),
                    .operations = static_cast<double>(tile.Macs())};
@@ -57,7 +57,7 @@ inline TinyNetwork BeginningOfVggE() {
 inline FusedGroup Whole(const FusedNetwork& network, DepthFirstTiling tiling) {
   return {.begin = 0,
           .end = network.OperatorCount(),
-          .home = HomeLevel{.level = 1},
+          .home = RetentionLevel{.level = 1},
           .tiling = std::move(tiling)};
 }
 

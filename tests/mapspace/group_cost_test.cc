@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "bayloom/mapspace/fused/home_level.h"
+#include "bayloom/mapspace/fused/retention_level.h"
 #include "bayloom/mapspace/mapspace.h"
 #include "tests/mapspace/fused_cases.h"
 
@@ -109,16 +109,16 @@ TEST(CostOfMappedLayer, IsWhatAGroupSavesTheTensorBetweenOf) {
   EXPECT_EQ(by_layer - group.OutsideWords(), 2 * network.tensors[between].Words());
 }
 
-TEST(HomeModel, PricesWhatLeavesTheInside) {
+TEST(OnChipModel, PricesWhatLeavesTheInside) {
   // With a home level that costs as much as the outermost one, moving nothing else, a layer's tiles
   // at home cost what the layer costs with its outermost level there.
   const Architecture architecture = ShippedArchitecture("simba-like");
-  const std::vector<HomeLevel> homes = HomeLevelsOf(architecture);
+  const std::vector<RetentionLevel> homes = RetentionLevelsOf(architecture);
   ASSERT_EQ(homes.size(), 1u);
   EXPECT_EQ(architecture.levels[homes[0].level].name, "GlobalBuffer");
   EXPECT_FALSE(homes[0].keeps_weights);
   const Problem problem = ParseProblem("conv2d:8x8x16,16,3x3,pad=1");
-  const HomeModel model(problem, architecture, homes[0], ReuseCounting::kExact);
+  const OnChipModel model(problem, architecture, homes[0], ReuseCounting::kExact);
   const Mapspace mapspace(problem, model.inside().architecture());
   base::RandomStream random(1);
   Architecture priced = model.inside().architecture();
@@ -143,21 +143,21 @@ TEST(HomeModel, PricesWhatLeavesTheInside) {
   EXPECT_GT(compared, 5);
 }
 
-TEST(HomeLevel, IsNoneThatConstraintsKeepInputsOutOf) {
+TEST(RetentionLevel, IsNoneThatConstraintsKeepInputsOutOf) {
   const Architecture architecture = ShippedArchitecture("gemmini16x16");
-  ASSERT_EQ(HomeLevelsOf(architecture).size(), 1u);
-  const HomeLevel home = HomeLevelsOf(architecture).front();
+  ASSERT_EQ(RetentionLevelsOf(architecture).size(), 1u);
+  const RetentionLevel home = RetentionLevelsOf(architecture).front();
   EXPECT_TRUE(home.keeps_weights);
   Directive bypass;
   bypass.kind = Directive::Kind::kBypass;
   bypass.target = architecture.levels[home.level].name;
   bypass.bypass = {"Weights"};
-  const std::vector<HomeLevel> streaming =
-      HomeLevelsOf(architecture, std::vector<Directive>{bypass});
+  const std::vector<RetentionLevel> streaming =
+      RetentionLevelsOf(architecture, std::vector<Directive>{bypass});
   ASSERT_EQ(streaming.size(), 1u);
   EXPECT_FALSE(streaming.front().keeps_weights);
   bypass.bypass = {"Inputs"};
-  EXPECT_TRUE(HomeLevelsOf(architecture, std::vector<Directive>{bypass}).empty());
+  EXPECT_TRUE(RetentionLevelsOf(architecture, std::vector<Directive>{bypass}).empty());
 }
 
 }  // namespace

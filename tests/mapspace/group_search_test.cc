@@ -101,7 +101,7 @@ TEST_P(GroupSearchFor, FindsTheBestOfAllDivisions) {
             for (const int64_t columns : axes[1].sizes) {
               for (int cached = 0; cached < 4; ++cached) {
                 FusedGroup group{
-                    .begin = begin, .end = end, .home = HomeLevel{.level = 1}, .tiling = {}};
+                    .begin = begin, .end = end, .home = RetentionLevel{.level = 1}, .tiling = {}};
                 group.tiling.axes = {{axes[0].axis, rows, cached / 2 == 1},
                                      {axes[1].axis, columns, cached % 2 == 1}};
                 const Result<GroupCost> cost =

@@ -67,8 +67,8 @@ void SetDensities(FusedNetwork& network, const Density& inputs, const Density& w
 
 /// All loops at the home level.
 TileCoster TrivialMappings(const Architecture& architecture) {
-  return [&architecture](int, const Problem& tile, HomeLevel home) -> std::optional<TileCost> {
-    const HomeModel model(tile, architecture, home, ReuseCounting::kExact);
+  return [&architecture](int, const Problem& tile, RetentionLevel home) -> std::optional<TileCost> {
+    const OnChipModel model(tile, architecture, home, ReuseCounting::kExact);
     return model.EvaluateWithForms(OutermostMapping(tile, model.inside().architecture()));
   };
 }
@@ -92,7 +92,7 @@ TEST(SparseGroup, OfOneLayerCostsWhatTheLayerCosts) {
     architecture.levels[1].shared_bandwidth = i % 4 < 2 ? 4 : 64;
     architecture.levels[2].read_bandwidth = i % 4 < 2 ? 2 : 64;
     const Problem& problem = network.operators[0].product->problem;
-    const HomeModel home(problem, architecture, *group.home, ReuseCounting::kExact);
+    const OnChipModel home(problem, architecture, *group.home, ReuseCounting::kExact);
     const Mapping inside = RandomMapping(problem, home.inside().architecture(), random);
     SCOPED_TRACE(PrintCompact(inside, problem));
     Mapping whole = inside;
@@ -106,7 +106,7 @@ TEST(SparseGroup, OfOneLayerCostsWhatTheLayerCosts) {
     const GroupCost layer = CostOfMappedLayer(network, architecture, 0, evaluation, sparse.get());
     const Result<GroupCost> fused = CostOfFusedGroup(
         network, architecture, group,
-        [&](int, const Problem&, HomeLevel) { return home.EvaluateWithForms(inside); });
+        [&](int, const Problem&, RetentionLevel) { return home.EvaluateWithForms(inside); });
     ASSERT_TRUE(fused);
     EXPECT_NEAR(fused->energy_pj, evaluation.energy_pj, 1e-12 * evaluation.energy_pj);
     EXPECT_NEAR(layer.energy_pj, evaluation.energy_pj, 1e-12 * evaluation.energy_pj);

@@ -12,7 +12,7 @@ namespace {
 
 TEST(TileMapper, MapsEqualTilesOnce) {
   const Architecture architecture = ShippedArchitecture("gemmini16x16");
-  const HomeLevel home = HomeLevelsOf(architecture).front();
+  const RetentionLevel home = RetentionLevelsOf(architecture).front();
   TileMapper mapper(architecture, {}, {.search = {.run = {.budget = {.trials = 200}, .seed = 1}}});
   int searched = 0;
   mapper.SetOnMapped([&](const MappedTile&) { ++searched; });
@@ -33,7 +33,7 @@ TEST(TileMapper, MapsEqualTilesOnce) {
 
 TEST(TileMapper, HasNoMappingOfTilesThatFixedFactorsDoNotDivide) {
   const Architecture architecture = ShippedArchitecture("gemmini16x16");
-  const HomeLevel home = HomeLevelsOf(architecture).front();
+  const RetentionLevel home = RetentionLevelsOf(architecture).front();
   Directive by_four;
   by_four.kind = Directive::Kind::kTemporal;
   by_four.target = architecture.levels[0].name;

@@ -9,7 +9,7 @@
 #include <functional>
 #include <limits>
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/mapspace/mapping_json.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
 #include "bayloom/record/machine_failures.h"
@@ -344,7 +344,7 @@ TEST_F(PageReaderTest, TextOfStrangersIsOneLineOfUtf8) {
     } else if (json.is_string()) {
       const auto& text = json.get_ref<const std::string&>();
       ++texts;
-      EXPECT_EQ(text, base::InOneLine(text, 500));
+      EXPECT_EQ(text, base::SingleLine(text, 500));
     }
   };
   for (Json item : document["runs"]) {

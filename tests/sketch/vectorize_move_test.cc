@@ -80,7 +80,7 @@ Moved Move(const tensor::Workload& workload) {
   const std::vector<tensor::HostTensor> inputs = testing::RandomArguments(workload, 5);
   std::vector<tensor::HostTensor> expected = inputs, actual = inputs;
   tensor::Interpret(program, expected);
-  const bool vectorized = VectorizeMove(program, program.FindBlock("y"), kMoveLanes);
+  const bool vectorized = VectorizeCopy(program, program.FindBlock("y"), kMoveLanes);
   EXPECT_TRUE(tensor::Validate(program));
   tensor::InterpretStrictly(program, actual);
   EXPECT_EQ(actual.back().data, expected.back().data) << tensor::Print(program);
@@ -94,7 +94,7 @@ Moved Move(const tensor::Workload& workload) {
 /// Lanes that lie apart are loaded together with the steps of a loop around; where places decide
 /// what is loaded at all, they are not, and the loops keep their order. What is loaded in any case
 /// may be chosen from afterwards.
-TEST(VectorizeMove, KeepsTheOrderOfCopiesThatPadAcross) {
+TEST(VectorizeCopy, KeepsTheOrderOfCopiesThatPadAcross) {
   base::RandomStream random(7);
   int across = 0;
   for (int i = 0; i < 60; ++i) {

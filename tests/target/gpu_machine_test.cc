@@ -8,8 +8,8 @@
 #include <cmath>
 
 #include "bayloom/target/gpu_limits.h"
-#include "bayloom/target/warp_group_instruction.h"
-#include "bayloom/target/warp_instruction.h"
+#include "bayloom/target/mma_instruction.h"
+#include "bayloom/target/wgmma_instruction.h"
 
 namespace bayloom::target {
 namespace {

@@ -99,7 +99,7 @@ TEST_F(UserStoreTest, ADamagedFileIsOneWarningAndNothingIsKnown) {
   UserStore store = Open();
   EXPECT_FALSE(store.Find(space_).has_value());
   Add(store, space_, 1, 1e-3);
-  EXPECT_TRUE(store.Lend(space_, 3).empty());
+  EXPECT_TRUE(store.Adapt(space_, 3).empty());
   store.AddMeasured(TwoCores(), space_.workload(), {});
   EXPECT_FALSE(store.Prior(TwoCores()).has_value());
   ASSERT_EQ(warnings_.size(), 1U);
@@ -198,18 +198,18 @@ TEST_F(UserStoreTest, ProgramsAreLentToOtherExtentsAndComputeTheRightThing) {
   Add(store, space_, 1, 1e-3);
   for (const auto& [m, n, k] : {std::tuple{96, 64, 32}, {48, 40, 30}, {47, 53, 31}, {1, 64, 7}}) {
     const sketch::SpaceGenerator other(tensor::MatmulWorkload(m, n, k), TwoCores());
-    for (const sketch::Candidate& lent : store.Lend(other, 4)) {
-      EXPECT_TRUE(tensor::Validate(lent.program));
+    for (const sketch::Candidate& adapted : store.Adapt(other, 4)) {
+      EXPECT_TRUE(tensor::Validate(adapted.program));
       std::vector<tensor::HostTensor> expected =
           bayloom::testing::RandomArguments(other.workload(), 5);
       std::vector<tensor::HostTensor> actual = expected;
       tensor::Interpret(tensor::Lower(other.workload()), expected);
-      tensor::Interpret(lent.program, actual);
+      tensor::Interpret(adapted.program, actual);
       EXPECT_LT(bayloom::testing::RelativeDifference(actual.back(), expected.back()), 1e-4);
     }
   }
   const sketch::SpaceGenerator larger(tensor::MatmulWorkload(96, 64, 32), TwoCores());
-  ASSERT_EQ(store.Lend(larger, 4).size(), 1U);
+  ASSERT_EQ(store.Adapt(larger, 4).size(), 1U);
 }
 
 TEST(AdaptTraceTest, InnerFactorsStayWhereTheyDivideAndTheOutermostGrows) {

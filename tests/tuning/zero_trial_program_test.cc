@@ -61,9 +61,9 @@ TEST(ZeroTrialProgramTest, LentProgramsAreConsidered) {
   const sketch::SpaceGenerator space(tensor::MatmulWorkload(96, 96, 96), TwoCores());
   const sketch::Candidate good =
       FastestByEstimate(space, {}, {.population = 256, .generations = 4}, pool);
-  const sketch::Candidate lent[] = {good};
+  const sketch::Candidate adapted[] = {good};
   const sketch::Candidate chosen =
-      FastestByEstimate(space, lent, {.population = 1, .generations = 0}, pool);
+      FastestByEstimate(space, adapted, {.population = 1, .generations = 0}, pool);
   EXPECT_LE(feature::EstimateCodeTime(chosen.program, TwoCores()),
             feature::EstimateCodeTime(good.program, TwoCores()));
 }

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "bayloom/accelerator/map_run.h"
+#include "bayloom/accelerator/network_mapping.h"
 #include "bayloom/cli/options/define_option.h"
 #include "bayloom/cli/options/model_option.h"
 #include "bayloom/cli/options/sparsity_option.h"
@@ -76,8 +76,8 @@ void AddMapOptions(MapArguments& arguments, CLI::App& map);
 
 /// Why no mapping of a layer was found: the last evaluation's failure if there was one, else what
 /// leaves none.
-std::string WhyUnmapped(const accelerator::MapRun::Layer& layer);
+std::string WhyUnmapped(const accelerator::NetworkMapping::Layer& layer);
 /// A search that found nothing for this layer: throws CheckFailed with the reason.
-[[noreturn]] void FailWithoutMapping(const accelerator::MapRun::Layer& layer);
+[[noreturn]] void FailWithoutMapping(const accelerator::NetworkMapping::Layer& layer);
 
 }  // namespace bayloom::cli

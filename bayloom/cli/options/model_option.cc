@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <utility>
 
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/base/text_limits.h"
 #include "bayloom/graph/partial.h"
 #include "bayloom/graph/tasks.h"
@@ -32,7 +32,7 @@ ModelShape ModelOption::OnlyShape() const {
   if (all.size() > 1) {
     throw InputError(
         fmt::format("--dim: several sizes ({}, {}, ...) are for 'tune' and 'compile'; give one",
-                    base::InOneLine(all[0].label), base::InOneLine(all[1].label)));
+                    base::SingleLine(all[0].label), base::SingleLine(all[1].label)));
   }
   return std::move(all.front());
 }
@@ -54,7 +54,7 @@ std::string ModelOption::SubjectName() const {
   std::string name = std::filesystem::path(path).filename().string();
   for (const std::string& given : shapes.Given()) name += " " + given;
   if (partial) name += " in parts";
-  return base::InOneLine(name, base::kMaxPathBytes);
+  return base::SingleLine(name, base::kMaxPathBytes);
 }
 
 tuning::TuningSubject ModelOption::Subject(bool for_gpu) const {

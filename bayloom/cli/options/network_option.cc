@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "bayloom/base/clock.h"
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/cli/help.h"
 #include "bayloom/cli/options/derivations_option.h"
 #include "bayloom/cli/output.h"
@@ -199,9 +199,9 @@ std::vector<ShapedNetwork> NetworkOption::LoadFor(
       const bool is_gpu = wanted.kind() == target::TargetKind::kNvidiaGpu;
       loaded.targets.push_back(Choose(is_gpu ? graph::ForGpu(network) : network, wanted,
                                       records.get(), user_store, runs_here));
-      Say("{}{}{}: {}{}\n", base::InOneLine(model.path, 200), labels[i].empty() ? "" : " ",
-          base::InOneLine(labels[i]), Describe(loaded.targets.back()),
-          records ? "" : "; there is no " + base::InOneLine(path, 200));
+      Say("{}{}{}: {}{}\n", base::SingleLine(model.path, 200), labels[i].empty() ? "" : " ",
+          base::SingleLine(labels[i]), Describe(loaded.targets.back()),
+          records ? "" : "; there is no " + base::SingleLine(path, 200));
     }
   }
   return all;

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "bayloom/base/byte_size.h"
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/cli/help.h"
 #include "bayloom/report/format.h"
 
@@ -39,7 +39,7 @@ double ReadShare(std::string text, const std::string& name) {
   const double number = std::strtod(text.c_str(), &end);
   if (text.empty() || *end != '\0' || !(number >= 0) || !std::isfinite(number)) {
     throw InputError(
-        fmt::format("{}: '{}' is no share; write 10% or 0.1", name, base::InOneLine(given)));
+        fmt::format("{}: '{}' is no share; write 10% or 0.1", name, base::SingleLine(given)));
   }
   return is_percentage ? number / 100 : number;
 }

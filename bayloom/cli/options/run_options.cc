@@ -11,7 +11,7 @@
 #include <cmath>
 
 #include "bayloom/base/duration.h"
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/base/stop_flag.h"
 #include "bayloom/base/system_error.h"
 
@@ -48,7 +48,7 @@ double ParseGainRate(const std::string& text, const std::string& name) {
   const double share = percent / 100 * 60 / seconds;
   if (!is_rate || !std::isfinite(share)) {
     throw InputError(fmt::format("{}: '{}' is not a rate; write 0.5%/min or 10%/h", name,
-                                 base::InOneLine(text)));
+                                 base::SingleLine(text)));
   }
   return share;
 }

@@ -12,9 +12,9 @@
 #include <optional>
 #include <string_view>
 
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
 #include "bayloom/base/shell_text.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/cli/help.h"
 #include "bayloom/graph/extent_sum.h"
 
@@ -63,14 +63,14 @@ struct Assignment {
 Assignment ParseAssignment(const std::string& text, size_t equals, const char* option,
                            const char* example) {
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
-    throw InputError(
-        fmt::format("{}: '{}' is no NAME=VALUE; write {}", option, base::InOneLine(text), example));
+    throw InputError(fmt::format("{}: '{}' is no NAME=VALUE; write {}", option,
+                                 base::SingleLine(text), example));
   }
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
 [[noreturn]] void RefuseTwice(const char* option, const std::string& name) {
-  throw InputError(fmt::format("{}: '{}' is given twice", option, base::InOneLine(name)));
+  throw InputError(fmt::format("{}: '{}' is given twice", option, base::SingleLine(name)));
 }
 
 /// What --dim gives a dimension: values, or a sum of others.
@@ -89,7 +89,7 @@ std::vector<DimensionValues> ParseDimensions(const std::vector<std::string>& tex
     const bool is_sum = value.find('+') != std::string::npos;
     if (values.empty() && !is_sum) {
       throw InputError(fmt::format("--dim: '{}' is no size of a dimension; write {}",
-                                   base::InOneLine(text), kExample));
+                                   base::SingleLine(text), kExample));
     }
     std::vector<int64_t> sorted = values;
     std::ranges::sort(sorted);
@@ -133,7 +133,7 @@ tensor::HostTensor ReadValues(const std::string& text) {
   throw InputError(fmt::format(
       "--freeze: '{}' is neither numbers nor a .pb file; write --freeze rate=16000, axes=1,2 or "
       "table=table.pb",
-      base::InOneLine(text)));
+      base::SingleLine(text)));
 }
 
 /// What is given once for all shapes.
@@ -145,7 +145,7 @@ graph::ImportOptions CommonOptions(const ShapeOptions& options) {
     const std::vector<int64_t> shape = ParseExtents(value, 'x');
     if (shape.empty()) {
       throw InputError(fmt::format("--shape: '{}' is no shape of an input; write input=1x3x224x224",
-                                   base::InOneLine(text)));
+                                   base::SingleLine(text)));
     }
     if (!common.input_shapes.emplace(name, shape).second) RefuseTwice("--shape", name);
   }
@@ -173,7 +173,7 @@ void AddSums(const std::vector<DimensionValues>& given, std::map<std::string, in
     if (!sum) {
       throw InputError(
           fmt::format("--dim: '{}={}' is no sum of numbers and of sizes that other --dim give",
-                      base::InOneLine(dimension.name), base::InOneLine(dimension.sum)));
+                      base::SingleLine(dimension.name), base::SingleLine(dimension.sum)));
     }
     sums[dimension.name] = *sum;
   }

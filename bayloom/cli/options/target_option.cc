@@ -10,8 +10,8 @@
 #include <optional>
 #include <set>
 
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/cli/help.h"
 #include "bayloom/cli/options/at_least_one.h"
 #include "bayloom/codegen/cpu_features.h"
@@ -35,13 +35,13 @@ void CheckGpu(const target::Target& target) {
   }
   if (!target::RunsCodeOf(target.cpu, gpu->capability)) {
     throw InputError(fmt::format("--target {}: {} is sm_{}", target.name,
-                                 base::InOneLine(gpu->name), gpu->capability));
+                                 base::SingleLine(gpu->name), gpu->capability));
   }
   if (codegen::WantedGpuImage() == codegen::GpuImage::kCubin &&
       target::CapabilityOf(target.cpu) / 10 != gpu->capability / 10) {
     throw InputError(fmt::format(
         "--target {}: {} is sm_{}, which runs no cubin of {}; set BAYLOOM_CUDA_IMAGE=ptx",
-        target.name, base::InOneLine(gpu->name), gpu->capability, target.cpu));
+        target.name, base::SingleLine(gpu->name), gpu->capability, target.cpu));
   }
 }
 

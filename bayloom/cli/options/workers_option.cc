@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "bayloom/base/json.h"
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/run_command.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/cli/commands.h"
 #include "bayloom/cli/help.h"
 #include "bayloom/cli/options/run_options.h"
@@ -127,7 +127,7 @@ std::unique_ptr<remote::WorkerPool> WorkersOption::Connect() const {
 target::Target TargetOfWorkers(remote::WorkerPool& pool, record::Store& store) {
   const target::Target described = target::TargetFromJson(pool.hello().body);
   if (const auto known = store.FindTarget(described)) return store.TargetOf(*known);
-  Say("Measuring the workers' machine, once for {}\n", base::InOneLine(store.path(), 200));
+  Say("Measuring the workers' machine, once for {}\n", base::SingleLine(store.path(), 200));
   const nlohmann::json measured = UnlessStopped([&] {
     Result<nlohmann::json> machine = pool.MeasureMachine();
     if (machine) return *std::move(machine);

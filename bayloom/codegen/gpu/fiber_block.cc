@@ -187,7 +187,7 @@ void FiberBlock::OnMultiply(StandInCalls* self, uint32_t type, uint32_t* registe
 
 void FiberBlock::CheckPanels(Thread& thread, std::span<const StandInPanelPart> parts,
                              uint32_t columns) {
-  const size_t lines[] = {target::WarpGroupInstruction::kRows, columns};
+  const size_t lines[] = {target::WgmmaInstruction::kRows, columns};
   for (size_t side = 0; side < parts.size(); ++side) {
     for (size_t piece = static_cast<size_t>(thread.number) % kGroupSize; piece < 2 * lines[side];
          piece += kGroupSize) {

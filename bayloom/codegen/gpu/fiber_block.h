@@ -14,7 +14,7 @@
 #include "bayloom/codegen/gpu/stand_in.h"
 #include "bayloom/codegen/gpu/stand_in_machine.h"
 #include "bayloom/target/gpu_limits.h"
-#include "bayloom/target/warp_group_instruction.h"
+#include "bayloom/target/wgmma_instruction.h"
 
 namespace bayloom::codegen {
 
@@ -47,7 +47,7 @@ class FiberBlock {
   /// What the threads of a warp do together: all the same, with the same parameters.
   enum class Together : uint8_t { kShuffle, kLoadMatrices, kMultiply };
   static constexpr size_t kWarpSize = target::kWarpThreads;
-  static constexpr size_t kGroupSize = target::WarpGroupInstruction::kThreads;
+  static constexpr size_t kGroupSize = target::WgmmaInstruction::kThreads;
 
   static void OnBarrier(StandInCalls* self);
   static uint32_t OnShuffle(StandInCalls* self, uint32_t bits, uint32_t lanes);

@@ -21,8 +21,8 @@
 
 #include "bayloom/base/clock.h"
 #include "bayloom/base/descriptor.h"
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/option_error.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/base/system_error.h"
 #include "bayloom/codegen/runtime/bayloom_cuda.h"
 #include "bayloom/target/gpu_limits.h"
@@ -210,7 +210,7 @@ void ChooseGpu(int device) {
     for (std::string one; std::getline(text, one, ',');) devices.push_back(one);
     if (device >= std::ssize(devices)) {
       throw OptionError("device", fmt::format("there is no {}: {} has {}", device, kVisible,
-                                              base::InOneLine(*visible)));
+                                              base::SingleLine(*visible)));
     }
     chosen = devices[static_cast<size_t>(device)];
   }
@@ -235,7 +235,7 @@ target::Target GpuTargetNamed(const std::string& name) {
   std::optional<target::Target> target = target::GpuTarget(architecture);
   if (!target) {
     throw InputError(fmt::format("there is no GPU architecture '{}'; there are {}",
-                                 base::InOneLine(architecture),
+                                 base::SingleLine(architecture),
                                  fmt::join(target::GpuArchitectures(), ", ")));
   }
   return *std::move(target);

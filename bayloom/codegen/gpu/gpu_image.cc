@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/codegen/gpu/assemble.h"
 #include "bayloom/codegen/gpu/ptx.h"
 #include "bayloom/codegen/gpu/stand_in_code.h"
@@ -87,7 +87,7 @@ GpuImage WantedGpuImage() {
   if (wanted == "cubin") return GpuImage::kCubin;
   if (wanted == "ptx") return GpuImage::kPtx;
   if (wanted == "stand-in") return GpuImage::kStandIn;
-  throw InputError(std::string(kImageVariable) + " is '" + base::InOneLine(variable) +
+  throw InputError(std::string(kImageVariable) + " is '" + base::SingleLine(variable) +
                    "', not cubin, ptx or stand-in");
 }
 

@@ -30,7 +30,7 @@ llvm::Value* GpuMemoryEmitter::MakeBase(tensor::BufferId buffer) {
 /// Whole panels, and whole rows after which the order of pieces repeats, move an element by as much
 /// wherever it is; only of the rest the place has to be found out.
 llvm::Value* GpuMemoryEmitter::AddressOf(tensor::BufferId buffer, const IndexValue& index) {
-  const plan::Panels& panels = plan_.places[buffer].panels;
+  const plan::SwizzledTiles& panels = plan_.places[buffer].panels;
   if (panels.rows == 0) return MemoryEmitter::AddressOf(buffer, index);
   const int64_t bytes = ElementBytes(buffer);
   const int64_t row = panels.row_bytes / bytes, slot = panels.rows * row;
@@ -57,7 +57,7 @@ llvm::Value* GpuMemoryEmitter::AddressOf(tensor::BufferId buffer, const IndexVal
 llvm::Value* GpuMemoryEmitter::PlaceInPanels(tensor::BufferId buffer, llvm::Value* element) {
   using target::kPanelRowBytes;
   IrBuilder& b = builder();
-  const plan::Panels& panels = plan_.places[buffer].panels;
+  const plan::SwizzledTiles& panels = plan_.places[buffer].panels;
   const auto number = [&](int64_t value) { return b.getInt64(static_cast<uint64_t>(value)); };
   llvm::Value* place = b.CreateMul(element, number(ElementBytes(buffer)));
   if (panels.row_bytes > kPanelRowBytes) {

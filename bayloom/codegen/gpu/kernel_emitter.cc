@@ -11,8 +11,8 @@
 namespace bayloom::codegen {
 namespace {
 
-/// Iterations of a loop dealt to threads that one thread has, emitted one after the other; more
-/// become a loop. Their indices are computed once, where the kernel begins.
+/// Iterations of a loop distributed to threads that one thread has, emitted one after the other;
+/// more become a loop. Their indices are computed once, where the kernel begins.
 constexpr int64_t kMaxUnrolledShare = 8;
 
 int PointerCount(const tensor::Program& program) {

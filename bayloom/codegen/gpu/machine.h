@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "bayloom/codegen/ir/types.h"
-#include "bayloom/target/warp_group_instruction.h"
-#include "bayloom/target/warp_instruction.h"
+#include "bayloom/target/mma_instruction.h"
+#include "bayloom/target/wgmma_instruction.h"
 
 namespace bayloom::codegen {
 
@@ -31,7 +31,7 @@ class Machine {
     llvm::Value* pointer;
   };
 
-  /// What a group of warps reads of an operand in panels (target/warp_group_instruction.h): where
+  /// What a group of warps reads of an operand in panels (target/wgmma_instruction.h): where
   /// the first element is, and from there to the same place of the next panel.
   struct PanelPart {
     Place first;
@@ -73,7 +73,7 @@ class Machine {
   /// What each thread of a warp has of sums + rows * columns: four floats, of matrices whose parts
   /// are i32 as LoadMatrices brings them, in the order of PTX (mma.sync).
   virtual std::vector<llvm::Value*> Multiply(IrBuilder& builder,
-                                             const target::WarpInstruction& instruction,
+                                             const target::MmaInstruction& instruction,
                                              const std::vector<llvm::Value*>& rows,
                                              const std::vector<llvm::Value*>& columns,
                                              const std::vector<llvm::Value*>& sums) = 0;
@@ -86,7 +86,7 @@ class Machine {
   /// order of PTX (mma.sync), then of the next. What is returned must not be used, other than as
   /// sums of further products, before WaitForGroup.
   virtual std::vector<llvm::Value*> MultiplyInGroup(IrBuilder& builder,
-                                                    const target::WarpGroupInstruction& instruction,
+                                                    const target::WgmmaInstruction& instruction,
                                                     const PanelPart& rows, const PanelPart& columns,
                                                     const std::vector<llvm::Value*>& sums) = 0;
   /// Waits for the group's products; returns the sums that they are added to.

@@ -61,9 +61,11 @@ void NvptxMachine::ShareWithGroups(IrBuilder& b) {
 
 void NvptxMachine::BeginGroup(IrBuilder& b) { EmitAssembly(b, "wgmma.fence.sync.aligned;"); }
 
-std::vector<llvm::Value*> NvptxMachine::MultiplyInGroup(
-    IrBuilder& b, const target::WarpGroupInstruction& instruction, const PanelPart& rows,
-    const PanelPart& columns, const std::vector<llvm::Value*>& sums) {
+std::vector<llvm::Value*> NvptxMachine::MultiplyInGroup(IrBuilder& b,
+                                                        const target::WgmmaInstruction& instruction,
+                                                        const PanelPart& rows,
+                                                        const PanelPart& columns,
+                                                        const std::vector<llvm::Value*>& sums) {
   std::vector<std::string> registers;
   for (size_t i = 0; i < sums.size(); ++i) registers.push_back(fmt::format("${}", i));
   const std::string_view type = instruction.type == "float16"    ? "f16"

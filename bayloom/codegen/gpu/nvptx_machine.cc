@@ -136,7 +136,7 @@ std::vector<llvm::Value*> NvptxMachine::LoadMatrices(IrBuilder& b, const Place& 
 }
 
 std::vector<llvm::Value*> NvptxMachine::Multiply(IrBuilder& b,
-                                                 const target::WarpInstruction& instruction,
+                                                 const target::MmaInstruction& instruction,
                                                  const std::vector<llvm::Value*>& rows,
                                                  const std::vector<llvm::Value*>& columns,
                                                  const std::vector<llvm::Value*>& sums) {

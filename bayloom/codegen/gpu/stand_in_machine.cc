@@ -107,7 +107,7 @@ std::vector<llvm::Value*> StandInMachine::LoadMatrices(IrBuilder& b, const Place
 }
 
 std::vector<llvm::Value*> StandInMachine::Multiply(IrBuilder& b,
-                                                   const target::WarpInstruction& instruction,
+                                                   const target::MmaInstruction& instruction,
                                                    const std::vector<llvm::Value*>& rows,
                                                    const std::vector<llvm::Value*>& columns,
                                                    const std::vector<llvm::Value*>& sums) {
@@ -123,7 +123,7 @@ std::vector<llvm::Value*> StandInMachine::Multiply(IrBuilder& b,
 }
 
 std::vector<llvm::Value*> StandInMachine::MultiplyInGroup(
-    IrBuilder& b, const target::WarpGroupInstruction& instruction, const PanelPart& rows,
+    IrBuilder& b, const target::WgmmaInstruction& instruction, const PanelPart& rows,
     const PanelPart& columns, const std::vector<llvm::Value*>& sums) {
   constexpr size_t kWords = sizeof(StandInPanelPart) / sizeof(uint32_t);
   llvm::Value* parts = Registers(b, 2 * kWords);

@@ -61,14 +61,14 @@ class StandInMachine : public Machine {
   void WaitForCopies(IrBuilder& builder, int groups) override;
   std::vector<llvm::Value*> LoadMatrices(IrBuilder& builder, const Place& row, int count,
                                          bool transposed) override;
-  std::vector<llvm::Value*> Multiply(IrBuilder& builder, const target::WarpInstruction& instruction,
+  std::vector<llvm::Value*> Multiply(IrBuilder& builder, const target::MmaInstruction& instruction,
                                      const std::vector<llvm::Value*>& rows,
                                      const std::vector<llvm::Value*>& columns,
                                      const std::vector<llvm::Value*>& sums) override;
   void ShareWithGroups(IrBuilder&) override {}
   void BeginGroup(IrBuilder&) override {}
   std::vector<llvm::Value*> MultiplyInGroup(IrBuilder& builder,
-                                            const target::WarpGroupInstruction& instruction,
+                                            const target::WgmmaInstruction& instruction,
                                             const PanelPart& rows, const PanelPart& columns,
                                             const std::vector<llvm::Value*>& sums) override;
   std::vector<llvm::Value*> WaitForGroup(IrBuilder& builder,

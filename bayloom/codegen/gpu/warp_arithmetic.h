@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "bayloom/codegen/gpu/stand_in_machine.h"
-#include "bayloom/target/warp_group_instruction.h"
+#include "bayloom/target/wgmma_instruction.h"
 #include "bayloom/tensor/dtype.h"
 
 namespace bayloom::codegen {
@@ -37,7 +37,7 @@ void LoadMatrices(const OfWarp<const void*>& rows, uint32_t matrices, bool trans
 void MultiplyMatrices(tensor::DType dtype, const OfWarp<uint32_t*>& registers);
 
 template <typename T>
-using OfGroup = std::array<T, target::WarpGroupInstruction::kThreads>;
+using OfGroup = std::array<T, target::WgmmaInstruction::kThreads>;
 
 /// Where 16 bytes of what a group of warps reads of an operand lie, of `lines` rows or columns:
 /// number `piece` of 2 * lines. Along the depth: two of each line; else one of each step of the

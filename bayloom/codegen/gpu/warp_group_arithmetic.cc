@@ -13,7 +13,7 @@ namespace {
 using target::kPanelRowBytes;
 using target::kSwizzledPieceBytes;
 using target::kSwizzledRows;
-using target::WarpGroupInstruction;
+using target::WgmmaInstruction;
 
 constexpr size_t kDepthBytes = 32;  // of one instruction
 
@@ -55,7 +55,7 @@ const std::byte* PanelPiece(const StandInPanelPart& part, size_t piece) {
 
 void MultiplyPanels(tensor::DType dtype, const StandInPanelPart* parts, size_t columns,
                     const OfGroup<uint32_t*>& sums) {
-  const std::vector<float> a = ReadPart(parts[0], WarpGroupInstruction::kRows, dtype);
+  const std::vector<float> a = ReadPart(parts[0], WgmmaInstruction::kRows, dtype);
   const std::vector<float> b = ReadPart(parts[1], columns, dtype);
   const size_t depth = kDepthBytes / static_cast<size_t>(tensor::ByteSize(dtype));
   for (size_t thread = 0; thread < sums.size(); ++thread) {

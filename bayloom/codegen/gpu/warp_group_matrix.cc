@@ -19,8 +19,8 @@ void KernelEmitter::EmitGroupProduct(const plan::WarpGroupProduct& product) {
   std::vector<IndexValue> places;
   std::vector<llvm::Value*> sums;
   IterateDigits(product.matrices, 0, /*unroll=*/true, [&] {
-    loops_.Repeat(product.row_part, target::WarpInstruction::kRowParts, [&] {
-      loops_.Repeat(product.column_part, target::WarpInstruction::kColumnParts, [&] {
+    loops_.Repeat(product.row_part, target::MmaInstruction::kRowParts, [&] {
+      loops_.Repeat(product.column_part, target::MmaInstruction::kColumnParts, [&] {
         places.push_back(digits_.Evaluate(store.affine));
         sums.push_back(OldValue(state_, block, store));
       });

@@ -23,8 +23,8 @@ void KernelEmitter::EmitWarpProduct(const plan::WarpProduct& product) {
   const plan::PlacedAccess& store = plan_.accesses.at(product.block).store;
   std::vector<IndexValue> places;
   std::vector<llvm::Value*> sums;
-  loops_.Repeat(product.row_part, target::WarpInstruction::kRowParts, [&] {
-    loops_.Repeat(product.column_part, target::WarpInstruction::kColumnParts, [&] {
+  loops_.Repeat(product.row_part, target::MmaInstruction::kRowParts, [&] {
+    loops_.Repeat(product.column_part, target::MmaInstruction::kColumnParts, [&] {
       places.push_back(digits_.Evaluate(store.affine));
       sums.push_back(OldValue(state_, block, store));
     });
@@ -109,7 +109,7 @@ std::vector<llvm::Value*> KernelEmitter::LoadRowElements(const plan::WarpProduct
   std::vector<llvm::Value*> loaded;
   digits_[product.lane_row] = Lane(kElementBits, kRowBits);
   for (int half = 0; half < 2; ++half) {
-    for (int part = 0; part < target::WarpInstruction::kRowParts; ++part) {
+    for (int part = 0; part < target::MmaInstruction::kRowParts; ++part) {
       digits_[product.row_part] = DigitValue::Constant(part);
       loaded.push_back(LoadElement(product.rows, product.depth, half));
     }

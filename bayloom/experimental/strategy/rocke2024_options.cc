@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 
 namespace bayloom::experimental {
 namespace {
@@ -32,7 +32,7 @@ Result<Rocke2024Options> ParseRocke2024Words(std::string_view words, Rocke2024Op
     if (!Apply(word, options)) {
       return Error{fmt::format(
           "unknown word '{}' of rocke2024; known are naive, heap, lru, factors, sdr, ei, poi",
-          base::InOneLine(word))};
+          base::SingleLine(word))};
     }
     if (end == std::string_view::npos) return options;
     words.remove_prefix(end + 1);

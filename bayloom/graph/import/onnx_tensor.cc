@@ -12,8 +12,8 @@
 #include <fstream>
 #include <unordered_set>
 
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/graph/builder.h"
 #include "bayloom/graph/import.h"
 #include "bayloom/graph/import/external_data.h"
@@ -83,7 +83,7 @@ std::vector<std::byte> FromTypedData(const TensorProto& proto, tensor::DType dty
 
 }  // namespace
 
-std::string Printable(const std::string& text) { return base::InOneLine(text); }
+std::string Printable(const std::string& text) { return base::SingleLine(text); }
 
 tensor::DType DTypeFromOnnx(int data_type) {
   for (size_t i = 0; i < kOnnxTypes.size(); ++i) {

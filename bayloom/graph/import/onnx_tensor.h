@@ -29,7 +29,7 @@ tensor::HostTensor TensorFromOnnx(const onnx::TensorProto& proto, const DataFold
 /// A sparse tensor with its zeros.
 tensor::HostTensor TensorFromSparse(const onnx::SparseTensorProto& proto, const DataFolder& folder);
 
-/// Text from a file as part of a message (base::InOneLine). Names that programs read stay as they
+/// Text from a file as part of a message (base::SingleLine). Names that programs read stay as they
 /// are.
 std::string Printable(const std::string& text);
 

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/base/version.h"
 #include "bayloom/codegen/abi.h"
 #include "bayloom/codegen/cpu_features.h"
@@ -116,10 +116,10 @@ std::string SizeErrorText(std::span<const PackageShape> shapes) {
     std::vector<std::string> inputs;
     for (const ValueId input : graph.inputs) {
       const Value& value = graph.values[input];
-      inputs.push_back(base::InOneLine(value.name) + " " + ToString(value.dtype, value.shape));
+      inputs.push_back(base::SingleLine(value.name) + " " + ToString(value.dtype, value.shape));
     }
     inputs.resize(std::min(inputs.size(), kMaxListed));
-    listed.push_back(shapes.size() > 1 ? base::InOneLine(shape.label, 200)
+    listed.push_back(shapes.size() > 1 ? base::SingleLine(shape.label, 200)
                                        : fmt::format("{}", fmt::join(inputs, ", ")));
   }
   return fmt::format("the buffers have not the sizes of the tensors; the library is for {}{}",

@@ -14,7 +14,7 @@ void Simplify(Graph& graph) {
   InlineElementwise(graph);
   ConvertLayouts(graph);
   RemoveCopies(graph);
-  AbsorbMoves(graph);
+  FoldTransposes(graph);
   MoveElementwise(graph);
   InlineElementwise(graph);
   FoldConstants(graph);

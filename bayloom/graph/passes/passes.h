@@ -42,7 +42,7 @@ void RemoveCopies(Graph& graph);
 
 /// Slices and transpositions go into the index arithmetic of their readers, unless a matrix
 /// product would lose the contiguous axis by that, or a convolution that of many channels.
-void AbsorbMoves(Graph& graph);
+void FoldTransposes(Graph& graph);
 
 /// Where whole rows change places, as when an image is cut into windows, the elementwise node
 /// before computes them where they are wanted, or the one behind reads them where they are, even if

@@ -24,7 +24,7 @@ Result<DividedCost> CostOfBands(const FusedNetwork& network, const Architecture&
                                 const NetworkOnChip& chip, const DividedGroup& divided,
                                 const TileCoster& coster) {
   const FusedGroup& group = divided.group;
-  const HomeLevel home = *group.home;
+  const RetentionLevel home = *group.home;
   const bool is_fetched = divided.division == GroupDivision::kFetch;
   if (group.tiling.axes.empty()) return Error{"there are no tiles to divide"};
   const Result<DepthFirstTiles> whole =

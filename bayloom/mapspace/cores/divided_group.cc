@@ -56,7 +56,7 @@ DividedCost CostOnFirstCore(const GroupCost& cost, const NetworkOnChip& chip) {
   return WithNetwork(cost, traffic, 1);
 }
 
-CoreAccounts::CoreAccounts(const Architecture& architecture, HomeLevel home,
+CoreAccounts::CoreAccounts(const Architecture& architecture, RetentionLevel home,
                            const NetworkOnChip& chip, int cores)
     : memory_(architecture.levels.back()),
       home_(architecture.levels[home.level]),

@@ -225,7 +225,7 @@ class SpreadLayers {
   const FusedNetwork& network_;
   const Architecture& architecture_;
   const DividedGroup& divided_;
-  HomeLevel home_;
+  RetentionLevel home_;
   const StorageLevel& storage_;
   const GroupForms& forms_;
   const TileCoster& coster_;

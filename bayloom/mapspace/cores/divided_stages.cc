@@ -12,7 +12,7 @@ namespace {
 
 /// Of every operator of the group, the cycles of all of its tiles.
 Result<std::vector<int64_t>> CyclesOf(const TiledGroup& group, const Architecture& architecture,
-                                      HomeLevel home, const TileCoster& coster) {
+                                      RetentionLevel home, const TileCoster& coster) {
   const DepthFirstTiles& tiles = group.tiles;
   const std::vector<bool> is_resident(static_cast<size_t>(tiles.end() - tiles.begin()), true);
   std::vector<int64_t> cycles;
@@ -48,7 +48,7 @@ Result<DividedCost> CostOfOperatorStages(const FusedNetwork& network,
                                          const NetworkOnChip& chip, const DividedGroup& divided,
                                          const TileCoster& coster) {
   const FusedGroup& group = divided.group;
-  const HomeLevel home = *group.home;
+  const RetentionLevel home = *group.home;
   const Result<TiledGroup> tiled = TiledGroup::Make(network, architecture, group, coster);
   if (!tiled) return tiled.error();
   const auto& [tiles, forms] = *tiled;

@@ -159,13 +159,13 @@ class DivisionSearch {
 
   std::vector<Way> MostPromising(const FusedGroup& group) const {
     std::vector<DividedGroup> ways;
-    std::vector<HomeLevel> homes = {};
+    std::vector<RetentionLevel> homes = {};
     if (group.home) {
       homes.push_back(*group.home);
     } else {
-      homes = HomeLevelsOf(architecture_, options_.constraints);
+      homes = RetentionLevelsOf(architecture_, options_.constraints);
     }
-    for (const HomeLevel home : homes) {
+    for (const RetentionLevel home : homes) {
       FusedGroup at_home = group;
       at_home.home = home;
       AddBands(network_, at_home, chip_, ways);

@@ -14,7 +14,7 @@ namespace bayloom::mapspace {
 
 struct DivisionSearchOptions {
   MapObjective objective = MapObjective::kEnergy;
-  /// Which levels can be home: see HomeLevelsOf.
+  /// Which levels can be home: see RetentionLevelsOf.
   std::vector<Directive> constraints = {};
   /// Ways to divide a group, the best by estimate, whose tiles are mapped.
   int max_mapped = 4;

@@ -7,7 +7,7 @@
 #include <array>
 #include <limits>
 
-#include "bayloom/mapspace/fused/home_level.h"
+#include "bayloom/mapspace/fused/retention_level.h"
 
 namespace bayloom::mapspace {
 

@@ -12,8 +12,8 @@
 #include <optional>
 #include <string_view>
 
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/base/text_limits.h"
 #include "bayloom/mapspace/unit_cost.h"
 
@@ -50,13 +50,13 @@ class MaestroTokens {
   void Expect(std::string_view expected) {
     if (!TakeIf(expected)) {
       if (AtEnd()) Fail("ends too early");
-      Fail(fmt::format("expected '{}', found '{}'", expected, base::InOneLine(token_)));
+      Fail(fmt::format("expected '{}', found '{}'", expected, base::SingleLine(token_)));
     }
   }
 
   [[noreturn]] void Fail(const std::string& message) const {
     throw InputError(
-        fmt::format("{}:{}: {}", base::InOneLine(file_, base::kMaxPathBytes), line_, message));
+        fmt::format("{}:{}: {}", base::SingleLine(file_, base::kMaxPathBytes), line_, message));
   }
 
  private:
@@ -117,7 +117,7 @@ class MaestroReader {
         tokens_.Fail(
             fmt::format("'{}' is not one of num_pes, l1_size_cstr, l2_size_cstr, noc_bw_cstr "
                         "and offchip_bw_cstr",
-                        base::InOneLine(key)));
+                        base::SingleLine(key)));
       }
       tokens_.Take();
       values[key] = Number();
@@ -165,7 +165,7 @@ class MaestroReader {
     const bool is_number = error == std::errc() && used == token.data() + token.size();
     const auto constant = constants_.find(std::string(token));
     if (!is_number && constant == constants_.end()) {
-      tokens_.Fail(fmt::format("expected a whole number, found '{}'", base::InOneLine(token)));
+      tokens_.Fail(fmt::format("expected a whole number, found '{}'", base::SingleLine(token)));
     }
     if (!is_number) number = constant->second;
     if (number < 0 || number > kMaxMaestroNumber) {
@@ -199,7 +199,7 @@ class MaestroReader {
         type = tokens_.token();
         if (type != "CONV" && type != "DSCONV" && type != "GEMM") {
           tokens_.Fail(fmt::format("layers of type '{}' are not read; there are CONV, DSCONV, GEMM",
-                                   base::InOneLine(type)));
+                                   base::SingleLine(type)));
         }
         tokens_.Take();
       } else if (tokens_.TakeIf("Stride")) {
@@ -210,7 +210,7 @@ class MaestroReader {
         tokens_.Fail("dataflows are not read: a search finds the mappings; leave them out");
       } else {
         tokens_.Fail(fmt::format("'{}' is not known here; known are Type, Stride, Dimensions",
-                                 base::InOneLine(tokens_.token())));
+                                 base::SingleLine(tokens_.token())));
       }
     }
     NamedProblem layer{name, ProblemOf(type, sizes, stride)};
@@ -280,7 +280,7 @@ Architecture ParseMaestroArchitecture(const std::string& text, const std::string
   const size_t slash = file.rfind('/');
   const std::string stem = slash == std::string::npos ? file : file.substr(slash + 1);
   return MaestroReader(text, file)
-      .ReadArchitecture(base::InOneLine(stem.substr(0, stem.rfind('.')), base::kMaxPathBytes),
+      .ReadArchitecture(base::SingleLine(stem.substr(0, stem.rfind('.')), base::kMaxPathBytes),
                         technology);
 }
 

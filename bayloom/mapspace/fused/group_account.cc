@@ -11,7 +11,7 @@
 
 namespace bayloom::mapspace {
 
-GroupAccount::GroupAccount(const Architecture& architecture, HomeLevel home)
+GroupAccount::GroupAccount(const Architecture& architecture, RetentionLevel home)
     : home_(architecture.levels[home.level]), outermost_(architecture.levels.back()) {}
 
 void GroupAccount::Add(const TileCost& tile, int64_t count) {
@@ -81,7 +81,7 @@ int64_t WeightsOfTile(const FusedOperator& op, const Problem& tile) {
 }
 
 Result<TileCost> CostOfBox(const FusedNetwork& network, int op, const Box& box,
-                           const Architecture& architecture, HomeLevel home,
+                           const Architecture& architecture, RetentionLevel home,
                            const TileCoster& coster) {
   const FusedOperator& of = network.operators[op];
   if (!of.product) {
@@ -107,7 +107,7 @@ Result<TiledGroup> TiledGroup::Make(const FusedNetwork& network, const Architect
 }
 
 Status AddOperators(const TiledGroup& group, const DepthFirstTiles::Kind& kind, int begin, int end,
-                    const Architecture& architecture, HomeLevel home,
+                    const Architecture& architecture, RetentionLevel home,
                     const std::vector<bool>& is_resident, const TileCoster& coster,
                     GroupAccount& account) {
   const DepthFirstTiles& tiles = group.tiles;
@@ -127,7 +127,7 @@ Status AddOperators(const TiledGroup& group, const DepthFirstTiles::Kind& kind, 
 }
 
 Status AddTiles(const TiledGroup& group, std::span<const DepthFirstTiles::Kind> kinds,
-                const Architecture& architecture, HomeLevel home,
+                const Architecture& architecture, RetentionLevel home,
                 const std::vector<bool>& is_resident, const TileCoster& coster,
                 GroupAccount& account) {
   const DepthFirstTiles& tiles = group.tiles;

@@ -16,7 +16,7 @@ namespace bayloom::mapspace {
 class GroupAccount {
  public:
   /// The architecture must outlive it.
-  GroupAccount(const Architecture& architecture, HomeLevel home);
+  GroupAccount(const Architecture& architecture, RetentionLevel home);
 
   /// So many equal tiles of an operator.
   void Add(const TileCost& tile, int64_t count);
@@ -62,25 +62,25 @@ struct WeightsPlan {
 };
 /// Fails if the tensors do not fit even with the weights of one operator at a time.
 Result<WeightsPlan> PlanWeights(const TiledGroup& group, const Architecture& architecture,
-                                HomeLevel home, int begin, int end);
+                                RetentionLevel home, int begin, int end);
 
 /// Adds what the operators [begin, end) of a group cost in the tiles of one kind, weights that do
 /// not stay at home among it. `is_resident` as of a WeightsPlan. Fails if a tile has no cost.
 Status AddOperators(const TiledGroup& group, const DepthFirstTiles::Kind& kind, int begin, int end,
-                    const Architecture& architecture, HomeLevel home,
+                    const Architecture& architecture, RetentionLevel home,
                     const std::vector<bool>& is_resident, const TileCoster& coster,
                     GroupAccount& account);
 
 /// The same of all operators in the tiles of these kinds, and what comes for them from outside.
 Status AddTiles(const TiledGroup& group, std::span<const DepthFirstTiles::Kind> kinds,
-                const Architecture& architecture, HomeLevel home,
+                const Architecture& architecture, RetentionLevel home,
                 const std::vector<bool>& is_resident, const TileCoster& coster,
                 GroupAccount& account);
 
 /// What an operator costs for a box of its output that is at home with all that it reads; weights
 /// are not brought in. Fails if the tile has no cost.
 Result<TileCost> CostOfBox(const FusedNetwork& network, int op, const Box& box,
-                           const Architecture& architecture, HomeLevel home,
+                           const Architecture& architecture, RetentionLevel home,
                            const TileCoster& coster);
 
 /// Words that an operator reads of these operands for a box of its output, each tensor's once.

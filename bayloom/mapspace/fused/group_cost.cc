@@ -26,8 +26,8 @@ struct Room {
 };
 
 /// The most of any kind of tile while the operators [begin, end) run.
-int64_t PeakOf(const DepthFirstTiles& tiles, HomeLevel home, const std::vector<bool>& is_resident,
-               const Room& room, int begin, int end) {
+int64_t PeakOf(const DepthFirstTiles& tiles, RetentionLevel home,
+               const std::vector<bool>& is_resident, const Room& room, int begin, int end) {
   const FusedNetwork& network = tiles.network();
   const auto taken = [&](int op, int64_t words) {
     return room.of_weights ? room.of_weights(op, words) : words;
@@ -90,7 +90,7 @@ Problem TileProblem(const FusedOperator& op, const Box& output) {
 }
 
 Result<WeightsPlan> PlanWeights(const TiledGroup& group, const Architecture& architecture,
-                                HomeLevel home, int begin, int end) {
+                                RetentionLevel home, int begin, int end) {
   const auto& [tiles, forms] = group;
   const size_t count = static_cast<size_t>(tiles.end() - tiles.begin());
   const StorageLevel& storage = architecture.levels[home.level];
@@ -122,7 +122,7 @@ Result<WeightsPlan> PlanWeights(const TiledGroup& group, const Architecture& arc
 
 Result<GroupCost> CostOfFusedGroup(const FusedNetwork& network, const Architecture& architecture,
                                    const FusedGroup& group, const TileCoster& coster) {
-  const HomeLevel home = *group.home;
+  const RetentionLevel home = *group.home;
   const Result<TiledGroup> tiled = TiledGroup::Make(network, architecture, group, coster);
   if (!tiled) return tiled.error();
   const auto& [tiles, forms] = *tiled;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bayloom/mapspace/fused/depth_first.h"
-#include "bayloom/mapspace/fused/home_level.h"
+#include "bayloom/mapspace/fused/retention_level.h"
 
 namespace bayloom::mapspace {
 
@@ -18,7 +18,7 @@ struct FusedGroup {
   int begin = 0;
   int end = 1;
   /// Nullopt: layer by layer, of one operator.
-  std::optional<HomeLevel> home;
+  std::optional<RetentionLevel> home;
   DepthFirstTiling tiling;
 
   int OperatorCount() const { return end - begin; }
@@ -44,7 +44,7 @@ struct GroupCost {
 /// Says what an operator's tile costs, whose tensors are at the home level; nullopt if no mapping
 /// of it is known.
 using TileCoster =
-    std::function<std::optional<TileCost>(int op, const Problem& tile, HomeLevel home)>;
+    std::function<std::optional<TileCost>(int op, const Problem& tile, RetentionLevel home)>;
 
 /// The operator's problem with the bounds that a box of its output leaves. Nonzeros of its tensors
 /// are spread over the whole ones.

@@ -29,7 +29,7 @@ const TensorForms* GroupForms::Of(int op, std::string_view data_space) const {
 }
 
 Result<GroupForms> GroupForms::Make(const FusedNetwork& network, int begin, int end,
-                                    const Architecture& architecture, HomeLevel home,
+                                    const Architecture& architecture, RetentionLevel home,
                                     const CostOfProduct& cost) {
   GroupForms forms(network, begin, architecture.levels[home.level]);
   const bool is_sparse =
@@ -60,7 +60,7 @@ Result<GroupForms> GroupForms::Make(const FusedNetwork& network, int begin, int 
 }
 
 Result<GroupForms> GroupForms::Make(const DepthFirstTiles& tiles, const Architecture& architecture,
-                                    HomeLevel home, const TileCoster& coster) {
+                                    RetentionLevel home, const TileCoster& coster) {
   const FusedNetwork& network = tiles.network();
   const auto cost = [&](int k) -> Result<std::optional<TileCost>> {
     const FusedOperator& op = network.operators[k];

@@ -24,10 +24,10 @@ class GroupForms {
   /// Of the operators [begin, end). Fails as `cost` does, which is only asked where the
   /// architecture or a problem is sparse. Network and architecture must outlive it.
   static Result<GroupForms> Make(const FusedNetwork& network, int begin, int end,
-                                 const Architecture& architecture, HomeLevel home,
+                                 const Architecture& architecture, RetentionLevel home,
                                  const CostOfProduct& cost);
   static Result<GroupForms> Make(const DepthFirstTiles& tiles, const Architecture& architecture,
-                                 HomeLevel home, const TileCoster& coster);
+                                 RetentionLevel home, const TileCoster& coster);
 
   bool is_plain() const { return of_operator_.empty(); }
   /// Of a tensor that comes from outside, or another core, as the first product that reads it has

@@ -178,7 +178,7 @@ GroupSearch::Candidates GroupSearch::Estimate(int begin, int end) const {
                           .is_known = true});
     return candidates;
   }
-  for (const HomeLevel home : HomeLevelsOf(architecture_, options_.constraints)) {
+  for (const RetentionLevel home : RetentionLevelsOf(architecture_, options_.constraints)) {
     for (const std::vector<TiledAxis>& axes : TiledAxesOf(network_, end - 1)) {
       AddTilings({.begin = begin, .end = end, .home = home, .tiling = {}}, axes, candidates);
     }
@@ -193,7 +193,7 @@ GroupSearch::Candidates GroupSearch::Estimate(int begin, int end) const {
 }
 
 void GroupSearch::AddShared(int begin, int end, Candidates& candidates) const {
-  for (const HomeLevel home : HomeLevelsOf(architecture_, options_.constraints)) {
+  for (const RetentionLevel home : RetentionLevelsOf(architecture_, options_.constraints)) {
     const FusedGroup group = {.begin = begin, .end = end, .home = home, .tiling = {}};
     const std::optional<GroupCost> cost = options_.shared(group, /*is_exact=*/false);
     if (cost) candidates.push_back({.group = group, .cost = *cost, .is_shared = true});

@@ -26,7 +26,7 @@ std::vector<std::vector<TiledAxis>> TiledAxesOf(const FusedNetwork& network, int
 
 struct GroupSearchOptions {
   MapObjective objective = MapObjective::kEnergy;
-  /// Beside those of the architecture; they say which levels can be home: see HomeLevelsOf.
+  /// Beside those of the architecture; they say which levels can be home: see RetentionLevelsOf.
   std::vector<Directive> constraints = {};
   /// Operators of a group at the most.
   int max_operators = 12;

@@ -82,10 +82,11 @@ void TileMapper::AddLayer(const Problem& problem, const Mapping& mapping) {
   layers_.emplace_back(problem, mapping);
 }
 
-void TileMapper::Restore(const Problem& problem, HomeLevel home, std::optional<Mapping> mapping) {
+void TileMapper::Restore(const Problem& problem, RetentionLevel home,
+                         std::optional<Mapping> mapping) {
   MappedTile tile{.problem = problem, .home = home, .mapping = std::move(mapping), .cost = {}};
   if (tile.mapping) {
-    const HomeModel model(problem, architecture_, home, options_.counting);
+    const OnChipModel model(problem, architecture_, home, options_.counting);
     const Status fits = CheckMapping(*tile.mapping, problem, model.inside().architecture());
     if (!fits) throw InputError(fits.error().message);
     tile.cost = model.EvaluateWithForms(*tile.mapping);
@@ -93,7 +94,7 @@ void TileMapper::Restore(const Problem& problem, HomeLevel home, std::optional<M
   tiles_.insert_or_assign(KeyOf(problem, home.level), std::move(tile));
 }
 
-std::vector<Mapping> TileMapper::Suggestions(const Problem& problem, HomeLevel home,
+std::vector<Mapping> TileMapper::Suggestions(const Problem& problem, RetentionLevel home,
                                              const Mapspace& mapspace,
                                              const AnalyticalModel& model) const {
   std::vector<Mapping> suggestions;
@@ -129,11 +130,11 @@ std::vector<Mapping> TileMapper::Suggestions(const Problem& problem, HomeLevel h
   return suggestions;
 }
 
-const MappedTile* TileMapper::Map(const Problem& problem, HomeLevel home) {
+const MappedTile* TileMapper::Map(const Problem& problem, RetentionLevel home) {
   const Key key = KeyOf(problem, home.level);
   const auto known = tiles_.find(key);
   if (known != tiles_.end()) return &known->second;
-  const HomeModel model(problem, architecture_, home, options_.counting);
+  const OnChipModel model(problem, architecture_, home, options_.counting);
   const std::vector<Directive> constraints =
       ConstraintsInside(constraints_, architecture_, home.level);
   const std::unique_ptr<Mapspace> mapspace =
@@ -147,7 +148,7 @@ const MappedTile* TileMapper::Map(const Problem& problem, HomeLevel home) {
   return &tiles_.insert_or_assign(key, std::move(tile)).first->second;
 }
 
-bool TileMapper::Search(const Key& key, const Mapspace& mapspace, const HomeModel& model,
+bool TileMapper::Search(const Key& key, const Mapspace& mapspace, const OnChipModel& model,
                         MappedTile& tile) const {
   const auto evaluator = MakeHomeEvaluator(model, options_.search.objectives[0]);
   MapperOptions search = options_.search;

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "bayloom/mapspace/fused/home_level.h"
+#include "bayloom/mapspace/fused/retention_level.h"
 #include "bayloom/mapspace/mapper.h"
 
 namespace bayloom::mapspace {
@@ -24,7 +24,7 @@ struct TileMapperOptions {
 /// A tile of an operator with the best mapping known of it.
 struct MappedTile {
   Problem problem;
-  HomeLevel home;
+  RetentionLevel home;
   /// Onto InsideOf; nullopt: none was found that fits, or the constraints leave none.
   std::optional<Mapping> mapping;
   TileCost cost;
@@ -43,14 +43,14 @@ class TileMapper {
   /// Of a layer mapped onto the whole architecture: searches of its tiles begin with that.
   void AddLayer(const Problem& problem, const Mapping& mapping);
   /// Makes a tile known that was mapped before. Throws InputError if it is no mapping of it.
-  void Restore(const Problem& problem, HomeLevel home, std::optional<Mapping> mapping);
+  void Restore(const Problem& problem, RetentionLevel home, std::optional<Mapping> mapping);
   /// Called with every tile that is searched.
   void SetOnMapped(std::function<void(const MappedTile&)> on_mapped) {
     on_mapped_ = std::move(on_mapped);
   }
 
   /// Null if the search was stopped: what it had found is not remembered.
-  const MappedTile* Map(const Problem& problem, HomeLevel home);
+  const MappedTile* Map(const Problem& problem, RetentionLevel home);
   int64_t mapped() const { return mapped_; }            ///< tiles searched
   int64_t evaluations() const { return evaluations_; }  ///< in all of these searches
 
@@ -58,10 +58,10 @@ class TileMapper {
   using Key = std::string;
   static Key KeyOf(const Problem& problem, int level);
   /// Fills in mapping and evaluations. False if it was stopped.
-  bool Search(const Key& key, const Mapspace& mapspace, const HomeModel& model,
+  bool Search(const Key& key, const Mapspace& mapspace, const OnChipModel& model,
               MappedTile& tile) const;
-  std::vector<Mapping> Suggestions(const Problem& problem, HomeLevel home, const Mapspace& mapspace,
-                                   const AnalyticalModel& model) const;
+  std::vector<Mapping> Suggestions(const Problem& problem, RetentionLevel home,
+                                   const Mapspace& mapspace, const AnalyticalModel& model) const;
 
   Architecture architecture_;
   std::vector<Directive> constraints_;

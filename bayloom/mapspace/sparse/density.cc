@@ -10,8 +10,8 @@
 #include <cmath>
 #include <optional>
 
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/single_line.h"
 
 namespace bayloom::mapspace {
 namespace {
@@ -100,7 +100,7 @@ Density MakeDensity(std::string_view distribution, double fraction) {
   throw InputError(
       fmt::format("there is no distribution '{}'; there are fixed-structured, hypergeometric, "
                   "banded, real-data and n:m",
-                  base::InOneLine(name)));
+                  base::SingleLine(name)));
 }
 
 Density BandedDensity(int64_t width) {

@@ -12,7 +12,7 @@
 #include <optional>
 #include <utility>
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/mapspace/sparse/nonzeros.h"
 
 namespace bayloom::mapspace {
@@ -38,7 +38,7 @@ RankFormat ReadFormat(const yaml::YamlValue& value) {
   for (const auto& [known, format] : kFormats) {
     if (name == known) return format;
   }
-  value.Fail("there is no rank format '" + base::InOneLine(value.Text()) +
+  value.Fail("there is no rank format '" + base::SingleLine(value.Text()) +
              "'; there are UB, B, RLE, CP and UOP");
 }
 
@@ -113,7 +113,7 @@ ActionOptimization ReadAction(const yaml::YamlValue& value) {
   } else if (name == "skipping_spatial" || name == "spatial_skipping") {
     action.kind = ActionOptimization::Kind::kSpatialSkipping;
   } else {
-    type.Fail("there is no optimization '" + base::InOneLine(type.Text()) +
+    type.Fail("there is no optimization '" + base::SingleLine(type.Text()) +
               "'; there are gating, skipping and skipping-spatial");
   }
   const auto options = value.Find("options");
@@ -205,7 +205,7 @@ void ReadComputeOptimizations(const yaml::YamlValue& target, ComputeSparsity& sp
     } else if (name == "skipping" || name == "skip_on_not_aligned_operands") {
       sparsity.skips_unaligned = true;
     } else {
-      type.Fail("there is no optimization '" + base::InOneLine(name) +
+      type.Fail("there is no optimization '" + base::SingleLine(name) +
                 "'; there are gating and skipping");
     }
   }

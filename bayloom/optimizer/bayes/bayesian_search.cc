@@ -10,7 +10,7 @@
 #include <numeric>
 
 #include "bayloom/acquisition/improvement.h"
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/model/fit_failure.h"
 #include "bayloom/optimizer/bayes/objective_values.h"
 #include "bayloom/optimizer/bayes/user_prior.h"
@@ -73,7 +73,7 @@ BayesianSearch::BayesianSearch(std::shared_ptr<const space::Space> space,
   }
   for (const std::string& name : options.transfer.left_out) {
     notices_.push_back(fmt::format("{}: left out, as its values do not depend on its parameters",
-                                   base::InOneLine(name, 100)));
+                                   base::SingleLine(name, 100)));
   }
   initial_design_ = InitialDesign(features_, *space, options.transfer, canonical_, random_);
   const bool knows_others = !options.transfer.tasks.empty();

@@ -273,16 +273,16 @@ class GpuPlanner {
     for (tensor::BlockId id : program_.BlocksInOrder()) {
       const tensor::Block& block = program_.blocks[id];
       if (plan_.places[block.output].memory != GpuMemory::kShared) continue;
-      bool dealt = false;
+      bool distributed = false;
       for (LoopId loop : program_.LoopsAround(NodeRef::Block(id))) {
-        dealt |= program_.loops[loop].kind == LoopKind::kCooperative;
+        distributed |= program_.loops[loop].kind == LoopKind::kCooperative;
       }
       bool by_each = false;
       for (NodeRef at = plan_.memory.buffers[block.output].allocation->scope; at.is_loop();
            at = program_.ParentOf(at)) {
         by_each |= tensor::IsThreadIndex(program_.loops[at.id].kind);
       }
-      if (by_each && !dealt) {
+      if (by_each && !distributed) {
         return Refuse("each thread would fill {}: make a loop around {} cooperative",
                       program_.buffers[block.output].name, block.name);
       }

@@ -11,8 +11,8 @@
 #include "bayloom/plan/memory_plan.h"
 #include "bayloom/plan/vector_plan.h"
 #include "bayloom/target/gpu_limits.h"
-#include "bayloom/target/warp_group_instruction.h"
-#include "bayloom/target/warp_instruction.h"
+#include "bayloom/target/mma_instruction.h"
+#include "bayloom/target/wgmma_instruction.h"
 #include "bayloom/tensor/async_copy.h"
 
 namespace bayloom::plan {
@@ -26,9 +26,9 @@ enum class GpuMemory : uint8_t {
 };
 
 /// How a buffer in shared memory is divided into panels that groups of warps read
-/// (target/warp_group_instruction.h): an element's row and its place in the row name panel, row and
+/// (target/wgmma_instruction.h): an element's row and its place in the row name panel, row and
 /// place in the panel.
-struct Panels {
+struct SwizzledTiles {
   int64_t rows = 0;       ///< of the buffer and of each panel; 0: rows lie one after the other
   int64_t row_bytes = 0;  ///< of the buffer's rows
 
@@ -40,7 +40,7 @@ struct GpuPlace {
   int64_t position = 0;  ///< number of the parameter, or byte offset
   int slots = 1;         ///< of a ring (Pipeline), one after the other
   int64_t slot_bytes = 0;
-  Panels panels = {};
+  SwizzledTiles panels = {};
 };
 
 /// A number for a node of the loop tree.
@@ -50,11 +50,12 @@ inline int KeyOf(tensor::NodeRef node) { return node.is_loop() ? node.id : -1 - 
 ///
 /// Its outermost loops are those over blocks. Inside, a block of threads works through the tree
 /// together: each thread takes its iteration of a loop over threads, and what is in none is done by
-/// the first thread. Loops dealt to threads (kCooperative, kThreadReduce) are worked on by all.
+/// the first thread. Loops distributed to threads (kCooperative, kThreadReduce) are worked on by
+/// all.
 struct KernelPlan {
   tensor::NodeRef root;
   std::vector<tensor::LoopId> block_loops;  ///< outermost first
-  tensor::LoopId grid = -1;                 ///< the loop dealt to blocks and threads, if it is one
+  tensor::LoopId grid = -1;  ///< the loop distributed to blocks and threads, if it is one
   int64_t blocks = 1;
   int threads = 1;  ///< of a block
   int64_t shared_bytes = 0;
@@ -99,13 +100,13 @@ struct WarpFactor {
   Form form = Form::kMatrices;
 };
 
-/// A tensorized loop whose products an instruction of a warp sums up (target/warp_instruction.h).
+/// A tensorized loop whose products an instruction of a warp sums up (target/mma_instruction.h).
 ///
 /// In the loop program each thread computes its own four sums: rows lane_row and lane_row + 8,
 /// columns 2 * lane_column and 2 * lane_column + 1, where the loops over threads count, slowest
 /// first, warps, lane_row and lane_column. The instruction computes those of all 32 threads.
 struct WarpProduct {
-  const target::WarpInstruction* instruction = nullptr;
+  const target::MmaInstruction* instruction = nullptr;
   tensor::BlockId block = -1;
   tensor::DigitId depth = -1;
   tensor::DigitId lane_row = -1, row_part = -1;
@@ -114,7 +115,7 @@ struct WarpProduct {
 };
 
 /// Loops over columns and a tensorized loop inside of them, all of which one instruction of a group
-/// of warps does (target/warp_group_instruction.h).
+/// of warps does (target/wgmma_instruction.h).
 ///
 /// In the loop program each thread computes its own sums, as in a WarpProduct for each 8 columns;
 /// the loops over threads count, slowest first, groups, warps of a group, lane_row and lane_column.
@@ -124,7 +125,7 @@ struct WarpGroupProduct {
     tensor::Affine index;
     bool along_depth = false;  ///< rows of the panels run
   };
-  const target::WarpGroupInstruction* instruction = nullptr;
+  const target::WgmmaInstruction* instruction = nullptr;
   tensor::BlockId block = -1;
   std::vector<tensor::DigitId> matrices;  ///< of 8 columns, slowest first
   tensor::DigitId row_part = -1, column_part = -1;
@@ -168,7 +169,7 @@ Result<GpuPlan> MakeGpuPlan(const tensor::Program& program, const target::GpuLim
 /// Threads that share a kThreadReduce loop.
 int ReducingThreads(const tensor::Program& program, tensor::LoopId loop);
 
-/// Threads of each block to which a kGridThread loop is dealt.
+/// Threads of each block to which a kGridThread loop is distributed.
 int GridThreads(const tensor::Program& program, tensor::LoopId loop);
 
 /// Whether threads work together on a node below loops over threads or above.

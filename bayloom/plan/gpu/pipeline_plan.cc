@@ -30,27 +30,27 @@ class PipelinePlanner {
 
  private:
   int64_t WantedStages(const tensor::Block& block, LoopId loop) const {
-    const auto wish = block.annotations.find(tensor::kAsyncStages);
-    if (wish == block.annotations.end()) return 1;
-    return std::min(wish->second, program_.ExtentOf(loop));
+    const auto hint = block.annotations.find(tensor::kAsyncStages);
+    if (hint == block.annotations.end()) return 1;
+    return std::min(hint->second, program_.ExtentOf(loop));
   }
 
   void Add(tensor::BlockId id, const tensor::AsyncCopy& copy) {
     const tensor::Block& block = program_.blocks[id];
-    const LoopId dealt = DealtLoopAround(block);
-    const LoopId loop = program_.loops[dealt].parent.id;
+    const LoopId distributed = DistributedLoopAround(block);
+    const LoopId loop = program_.loops[distributed].parent.id;
     const auto stages = static_cast<int>(WantedStages(block, loop));
     const auto found = plan_.pipelines.find(loop);
     if (found != plan_.pipelines.end() && found->second.stages != stages) return;
     Pipeline& pipeline = plan_.pipelines[loop];
     pipeline.stages = stages;
-    pipeline.copies.push_back(dealt);
+    pipeline.copies.push_back(distributed);
     pipeline.rings.push_back(block.output);
     plan_.async_copies.emplace(id, copy);
   }
 
   /// The cooperative loop around, if the block is all it does; -1 if not.
-  LoopId DealtLoopAround(const tensor::Block& block) const {
+  LoopId DistributedLoopAround(const tensor::Block& block) const {
     for (NodeRef at = block.parent; at.is_loop(); at = program_.ParentOf(at)) {
       if (program_.loops[at.id].body.size() != 1) return -1;
       if (program_.loops[at.id].kind == LoopKind::kCooperative) return at.id;
@@ -60,9 +60,9 @@ class PipelinePlanner {
 
   std::optional<tensor::AsyncCopy> MatchCopy(tensor::BlockId id) const {
     const tensor::Block& block = program_.blocks[id];
-    const LoopId dealt = DealtLoopAround(block);
-    if (dealt < 0) return std::nullopt;
-    const NodeRef parent = program_.loops[dealt].parent;
+    const LoopId distributed = DistributedLoopAround(block);
+    if (distributed < 0) return std::nullopt;
+    const NodeRef parent = program_.loops[distributed].parent;
     if (!parent.is_loop() || WantedStages(block, parent.id) < 2) return std::nullopt;
     const LoopKind kind = program_.loops[parent.id].kind;
     const bool in_order = kind == LoopKind::kSerial || kind == LoopKind::kUnrolled;

@@ -12,8 +12,8 @@
 namespace bayloom::plan {
 namespace {
 
-using target::WarpGroupInstruction;
-using target::WarpInstruction;
+using target::MmaInstruction;
+using target::WgmmaInstruction;
 using tensor::DigitId;
 using tensor::LoopId;
 using tensor::LoopKind;
@@ -53,7 +53,7 @@ class WarpGroupPlanner {
     const LoopId outermost = FindMatrices(*tensorized, product);
     if (!MatchPlaces(*tensorized, *threads, product)) return;
     for (const WarpGroupProduct::Factor* factor : {&product.rows, &product.columns}) {
-      plan_.places[factor->buffer].panels = PanelsOf(factor->buffer);
+      plan_.places[factor->buffer].panels = SwizzledTilesOf(factor->buffer);
     }
     MakeStraight(outermost);
     plan_.group_products.emplace(outermost, std::move(product));
@@ -64,8 +64,8 @@ class WarpGroupPlanner {
     for (const auto& [outermost, nest] : plan_.thread_nests) {
       if (std::ranges::count(around, outermost) == 0 || nest.group != 1) continue;
       Places threads = tensor::MovingDigits(program_, nest.loops);
-      constexpr int64_t kExtents[] = {WarpGroupInstruction::kWarps, WarpInstruction::kLaneRows,
-                                      WarpInstruction::kLaneColumns};
+      constexpr int64_t kExtents[] = {WgmmaInstruction::kWarps, MmaInstruction::kLaneRows,
+                                      MmaInstruction::kLaneColumns};
       if (threads.size() < std::size(kExtents)) return std::nullopt;
       threads.erase(threads.begin(), threads.end() - std::size(kExtents));
       const bool fits =
@@ -102,9 +102,9 @@ class WarpGroupPlanner {
            (product.rows.along_depth && product.columns.along_depth);
   }
 
-  Panels PanelsOf(tensor::BufferId buffer) const {
+  SwizzledTiles SwizzledTilesOf(tensor::BufferId buffer) const {
     const std::vector<int64_t>& shape = plan_.memory.buffers[buffer].allocation->shape;
-    Panels panels{1, shape.back() * ElementBytes(buffer)};
+    SwizzledTiles panels{1, shape.back() * ElementBytes(buffer)};
     for (size_t i = 0; i + 1 < shape.size(); ++i) panels.rows *= shape[i];
     return panels;
   }
@@ -122,7 +122,7 @@ class WarpGroupPlanner {
         program_.ReadersOf(access.buffer).size() != 1) {
       return false;
     }
-    const Panels panels = PanelsOf(access.buffer);
+    const SwizzledTiles panels = SwizzledTilesOf(access.buffer);
     return panels.row_bytes % target::kPanelRowBytes == 0 &&
            panels.rows % target::kSwizzledRows == 0;
   }
@@ -134,7 +134,7 @@ class WarpGroupPlanner {
   /// Loops directly around that move columns alone; returns the outermost one.
   LoopId FindMatrices(LoopId tensorized, WarpGroupProduct& product) const {
     LoopId outermost = tensorized;
-    int64_t columns = WarpInstruction::kColumns;
+    int64_t columns = MmaInstruction::kColumns;
     for (NodeRef at = program_.loops[tensorized].parent; at.is_loop(); at = program_.ParentOf(at)) {
       const tensor::Loop& loop = program_.loops[at.id];
       const Places own = DigitsOf(at.id);
@@ -144,7 +144,7 @@ class WarpGroupPlanner {
                product.columns.index.CoefficientOf(digit) != 0;
       });
       if (!IsOfOneThread(loop) || loop.body.size() != 1 || !moves_columns ||
-          columns > WarpGroupInstruction::kMaxColumns) {
+          columns > WgmmaInstruction::kMaxColumns) {
         break;
       }
       product.matrices.insert(product.matrices.begin(), own.begin(), own.end());
@@ -172,8 +172,8 @@ class WarpGroupPlanner {
     for (const Places& places : {depth, rows, columns}) {
       product.inside.insert(product.inside.end(), places.begin(), places.end());
     }
-    return Extent(product.row_part) == WarpInstruction::kRowParts &&
-           Extent(product.column_part) == WarpInstruction::kColumnParts &&
+    return Extent(product.row_part) == MmaInstruction::kRowParts &&
+           Extent(product.column_part) == MmaInstruction::kColumnParts &&
            IsPanelPart(product.rows, rows, depth, product) &&
            IsPanelPart(product.columns, columns, depth, product);
   }
@@ -197,7 +197,7 @@ class WarpGroupPlanner {
   /// where the order of its pieces does, at whole pieces of what is along a panel's row.
   bool IsPanelPart(const WarpGroupProduct::Factor& factor, const Places& side, const Places& depth,
                    const WarpGroupProduct& product) const {
-    const int64_t row = PanelsOf(factor.buffer).row_bytes / ElementBytes(factor.buffer);
+    const int64_t row = SwizzledTilesOf(factor.buffer).row_bytes / ElementBytes(factor.buffer);
     const int64_t panel_row = target::kPanelRowBytes / ElementBytes(factor.buffer);
     const Places& along = factor.along_depth ? depth : side;
     const Places& across = factor.along_depth ? side : depth;

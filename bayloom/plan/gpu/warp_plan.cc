@@ -10,7 +10,7 @@
 namespace bayloom::plan {
 namespace {
 
-using target::WarpInstruction;
+using target::MmaInstruction;
 using tensor::DigitId;
 using tensor::LoopId;
 using tensor::LoopKind;
@@ -31,8 +31,8 @@ class WarpPlanner {
       WarpProduct product;
       product.lane_column = threads[threads.size() - 1];
       product.lane_row = threads[threads.size() - 2];
-      if (Extent(product.lane_column) != WarpInstruction::kLaneColumns ||
-          Extent(product.lane_row) != WarpInstruction::kLaneRows) {
+      if (Extent(product.lane_column) != MmaInstruction::kLaneColumns ||
+          Extent(product.lane_row) != MmaInstruction::kLaneRows) {
         continue;
       }
       Visit(NodeRef::Loop(nest.loops.back()), product);
@@ -85,8 +85,8 @@ class WarpPlanner {
       if (at.id != loop) loops.push_back(at.id);
     }
     std::vector<DigitId> inside = tensor::MovingDigits(program_, loops);
-    if (inside.size() != 2 || Extent(inside[0]) != WarpInstruction::kRowParts ||
-        Extent(inside[1]) != WarpInstruction::kColumnParts) {
+    if (inside.size() != 2 || Extent(inside[0]) != MmaInstruction::kRowParts ||
+        Extent(inside[1]) != MmaInstruction::kColumnParts) {
       return false;
     }
     if (rows.affine.CoefficientOf(inside[0]) == 0) std::swap(inside[0], inside[1]);
@@ -120,7 +120,7 @@ class WarpPlanner {
       product.columns.form = by_elements ? Form::kElements : Form::kTransposed;
       const bool in_order =
           columns.affine.CoefficientOf(product.column_part) == 1 &&
-          columns.affine.CoefficientOf(product.lane_column) == WarpInstruction::kColumnParts &&
+          columns.affine.CoefficientOf(product.lane_column) == MmaInstruction::kColumnParts &&
           IsAligned(columns, {product.lane_column, product.column_part});
       if (!by_elements && !in_order) return false;
     }

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/sketch/derivations/derivations.h"
 
 namespace bayloom::sketch {
@@ -19,7 +19,7 @@ Result<DerivationChoice> DerivationChoice::Parse(std::string_view text) {
   for (bool more = true; more;) {
     const size_t comma = text.find(',');
     const std::string name(text.substr(0, comma));
-    if (Status known = Derivations().Check(base::InOneLine(name)); !known) {
+    if (Status known = Derivations().Check(base::SingleLine(name)); !known) {
       return Error{known.error().message + "; or 'all', or 'none'"};
     }
     choice.names_->insert(name);

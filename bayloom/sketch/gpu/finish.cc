@@ -77,11 +77,11 @@ Status ChooseGridThreads(GpuSketch& sketch) {
 void PostprocessForGpu(tensor::Program& program) {
   int64_t threads = 0;
   for (tensor::BlockId id : program.BlocksInOrder()) {
-    const std::map<std::string, int64_t>& wishes = program.blocks[id].annotations;
-    if (const auto width = wishes.find(kCopyVector); width != wishes.end()) {
+    const std::map<std::string, int64_t>& hints = program.blocks[id].annotations;
+    if (const auto width = hints.find(kCopyVector); width != hints.end()) {
       Cooperate(program, id, width->second);
     }
-    if (const auto wish = wishes.find(kGridThreads); wish != wishes.end()) threads = wish->second;
+    if (const auto hint = hints.find(kGridThreads); hint != hints.end()) threads = hint->second;
   }
   const std::vector<tensor::NodeRef> roots = program.roots;
   for (tensor::NodeRef root : roots) {

@@ -16,7 +16,7 @@ namespace bayloom::sketch {
 /// A schedule being written for a GPU, with the constraints on its decisions.
 struct GpuSketch {
   tensor::Schedule schedule;
-  std::vector<TileLimits> limits;
+  std::vector<TileConstraints> limits;
   std::set<std::string> split = {};  ///< blocks that compute parts of sums (SplitSum)
 
   /// The iterator of a block that counts the parts of its sum; -1 if it is not split.
@@ -48,7 +48,7 @@ enum class MatrixPadding : uint8_t {
 };
 
 /// Tiles a product of float16, bfloat16 or tf32 that sums up in float32 in blocks, warps and the
-/// matrices that warps multiply by one instruction (target/warp_instruction.h):
+/// matrices that warps multiply by one instruction (target/mma_instruction.h):
 ///
 ///     blocks: warps, lanes: outer steps { stages } steps: matrices: depth, rows, columns
 ///
@@ -58,7 +58,7 @@ enum class MatrixPadding : uint8_t {
 Status TileForWarps(GpuSketch& sketch, const std::string& block, const target::GpuLimits& limits,
                     MatrixPadding padding);
 /// The same for groups of four warps, which multiply panels of shared memory
-/// (target/warp_group_instruction.h): tiles are multiples of 64 rows, 64 columns and 128 bytes of
+/// (target/wgmma_instruction.h): tiles are multiples of 64 rows, 64 columns and 128 bytes of
 /// the depth. Refused also for operands that are read in another order than they lie, and where a
 /// product would become more than one and a half times as large.
 Status TileForWarpGroups(GpuSketch& sketch, const std::string& block,
@@ -80,7 +80,7 @@ Result<std::string> SplitSum(GpuSketch& sketch, const std::string& block, int64_
 /// has, they stay as they are.
 void ShareRows(GpuSketch& sketch, const target::GpuLimits& limits);
 
-/// Leaves the open decisions of the nests that are dealt to a grid.
+/// Leaves the open decisions of the nests that are distributed to a grid.
 Status ChooseGridThreads(GpuSketch& sketch);
 
 // What the rules for products have in common.
@@ -106,7 +106,7 @@ Result<StageCount> PlaceStages(tensor::Schedule& schedule,
                                std::vector<int64_t> counts = {1, 2, 3, 4});
 
 /// Finishes a replayed program, as the annotations say: stages become cooperative, nests without
-/// marks are dealt to a grid, reductions are decomposed, loops unrolled.
+/// marks are distributed to a grid, reductions are decomposed, loops unrolled.
 void PostprocessForGpu(tensor::Program& program);
 
 }  // namespace bayloom::sketch

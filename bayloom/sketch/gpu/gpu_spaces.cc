@@ -75,10 +75,10 @@ GpuSketch SketchWith(const Preference& preference, const tensor::Schedule& inlin
 
 struct GpuSpaces::Space {
   tensor::Trace trace;  ///< undecided
-  std::vector<TileLimits> limits;
+  std::vector<TileConstraints> limits;
 
-  Status Check(const TileLimits::Decisions& decisions) const {
-    for (const TileLimits& tiles : limits) {
+  Status Check(const TileConstraints::Decisions& decisions) const {
+    for (const TileConstraints& tiles : limits) {
       if (Status s = tiles.Check(decisions); !s) return s;
     }
     return Ok();
@@ -122,8 +122,8 @@ Status GpuSpaces::CheckDecisions(int space, const tensor::Trace& trace) const {
 
 Result<Candidate> GpuSpaces::Sample(int number, base::RandomStream random) const {
   const Space& space = spaces_[static_cast<size_t>(number)];
-  TileLimits::Decisions decisions(space.trace.instructions().size());
-  for (const TileLimits& tiles : space.limits) {
+  TileConstraints::Decisions decisions(space.trace.instructions().size());
+  for (const TileConstraints& tiles : space.limits) {
     if (!limits_are_known_) break;
     if (Status s = tiles.Draw(decisions, random); !s) return s.error();
   }
@@ -144,9 +144,9 @@ Result<tensor::Trace> GpuSpaces::MutateTrace(int number, const tensor::Trace& tr
   for (int tries = 0; tries < kMaxTries && !steps.empty(); ++tries) {
     const auto step = static_cast<size_t>(
         steps[static_cast<size_t>(random.UniformInt(static_cast<int64_t>(steps.size())))]);
-    TileLimits::Decisions decisions = trace.decisions();
+    TileConstraints::Decisions decisions = trace.decisions();
     decisions[step].reset();  // drawn again when the trace is replayed, unless it is limited
-    for (const TileLimits& tiles : space.limits) {
+    for (const TileConstraints& tiles : space.limits) {
       if (auto drawn = tiles.DrawStep(static_cast<int>(step), random)) decisions[step] = drawn;
     }
     if (decisions[step] == trace.decisions()[step]) continue;
@@ -160,7 +160,7 @@ Result<Candidate> GpuSpaces::Cross(int number, const tensor::Trace& a, const ten
                                    base::RandomStream random) const {
   const Space& space = spaces_[static_cast<size_t>(number)];
   for (int tries = 0; tries < kMaxTries; ++tries) {
-    TileLimits::Decisions decisions = a.decisions();
+    TileConstraints::Decisions decisions = a.decisions();
     for (int step : a.SamplingSteps()) {
       if (random.UniformInt(2) == 0) decisions[step] = b.decisions()[step];
     }

@@ -25,7 +25,7 @@ inline constexpr int64_t kMaxSumsBox = 14 << 10;
 /// operands staged in shared memory; those of float16, bfloat16 and tf32 also into the matrices
 /// that warps, or groups of warps, multiply by tensor cores, padded where their extents are no
 /// multiples; reductions without enough elements to keep threads busy are shared by threads, those
-/// of rows together with what is computed of them; everything else is dealt to a grid.
+/// of rows together with what is computed of them; everything else is distributed to a grid.
 ///
 /// The limits of the GPU (threads of a block, shared memory, accumulators of a thread) are products
 /// and sums of products of tile sizes: known constraints, which decisions keep before a program is

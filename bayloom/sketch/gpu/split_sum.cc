@@ -39,7 +39,7 @@ Status PlaceCombination(tensor::Schedule& schedule, tensor::BlockVar block) {
   if (!epilogue) return epilogue.error();
   Result<std::vector<tensor::LoopVar>> loops = schedule.GetLoops(block);
   if (!loops) return loops.error();
-  if (loops->size() < 2) return Error{"nothing to deal to threads"};
+  if (loops->size() < 2) return Error{"nothing to distribute over threads"};
   return schedule.ReverseComputeAt(*epilogue, (*loops)[loops->size() - 2]);
 }
 

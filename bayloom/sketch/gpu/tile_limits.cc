@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "bayloom/sketch/rules/rules.h"
-#include "bayloom/target/warp_instruction.h"
+#include "bayloom/target/mma_instruction.h"
 
 namespace bayloom::sketch {
 namespace {
@@ -57,7 +57,7 @@ int64_t StagedOperand::BytesOf(const std::vector<int64_t>& tiles) const {
   return all;
 }
 
-Status TileLimits::Check(const Decisions& decisions) const {
+Status TileConstraints::Check(const Decisions& decisions) const {
   int64_t threads = lanes, elements = lane_elements, box = 1;
   std::vector<int64_t> tiles;
   for (const TiledAxis& axis : axes) {
@@ -95,13 +95,13 @@ Status TileLimits::Check(const Decisions& decisions) const {
   return Ok();
 }
 
-const std::optional<tensor::Decision>& TileLimits::DecisionOf(const TiledAxis& axis,
-                                                              const Decisions& decisions) {
+const std::optional<tensor::Decision>& TileConstraints::DecisionOf(const TiledAxis& axis,
+                                                                   const Decisions& decisions) {
   static const std::optional<tensor::Decision> undecided;
   return axis.step < 0 ? undecided : decisions[static_cast<size_t>(axis.step)];
 }
 
-int64_t TileLimits::StagesAtATime(const Decisions& decisions) const {
+int64_t TileConstraints::StagesAtATime(const Decisions& decisions) const {
   if (stages.step < 0 || !decisions[static_cast<size_t>(stages.step)]) return 1;
   int64_t steps = 1;
   for (const TiledAxis& axis : axes) {
@@ -112,7 +112,7 @@ int64_t TileLimits::StagesAtATime(const Decisions& decisions) const {
   return std::min(stages.choices[chosen], steps);
 }
 
-Status TileLimits::Draw(Decisions& decisions, base::RandomStream& random) const {
+Status TileConstraints::Draw(Decisions& decisions, base::RandomStream& random) const {
   for (int draw = 0; draw < kMaxDraws; ++draw) {
     for (const TiledAxis& axis : axes) {
       if (axis.step < 0) continue;
@@ -127,7 +127,8 @@ Status TileLimits::Draw(Decisions& decisions, base::RandomStream& random) const 
   return Error{"no tiles were found that keep the limits of the GPU"};
 }
 
-std::optional<tensor::Decision> TileLimits::DrawStep(int step, base::RandomStream& random) const {
+std::optional<tensor::Decision> TileConstraints::DrawStep(int step,
+                                                          base::RandomStream& random) const {
   if (step >= 0 && step == stages.step) {
     return tensor::Decision{{random.UniformInt(static_cast<int64_t>(stages.choices.size()))}};
   }

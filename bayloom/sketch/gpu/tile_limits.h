@@ -41,7 +41,7 @@ struct TiledAxis {
 
 /// An operand staged in shared memory: bytes * product over dimensions of the extent of what one
 /// stage needs, 1 + sum over axes of stride * (tile - 1), at most the dimension's. Rows may be
-/// padded (target/warp_instruction.h).
+/// padded (target/mma_instruction.h).
 struct StagedOperand {
   struct Term {
     size_t axis;
@@ -67,7 +67,7 @@ struct StageCount {
 };
 
 /// What the tiles of one product may not exceed: known constraints of a design space.
-struct TileLimits {
+struct TileConstraints {
   std::vector<TiledAxis> axes;
   std::vector<StagedOperand> operands;
   StageCount stages;

@@ -8,9 +8,9 @@
 namespace bayloom::sketch {
 namespace {
 
-TileLimits LimitsOf(const tensor::Program& program, const tensor::Block& block,
-                    const target::GpuLimits& gpu, bool stage) {
-  TileLimits limits;
+TileConstraints LimitsOf(const tensor::Program& program, const tensor::Block& block,
+                         const target::GpuLimits& gpu, bool stage) {
+  TileConstraints limits;
   limits.max_threads = gpu.max_threads;
   limits.max_shared_bytes = gpu.max_shared_bytes;
   if (stage) limits.operands = FootprintsOf(program, block);
@@ -18,9 +18,9 @@ TileLimits LimitsOf(const tensor::Program& program, const tensor::Block& block,
 }
 
 /// At least a warp, where there are enough elements and their number has such divisors.
-void RequireWarp(TileLimits& limits, size_t steps) {
+void RequireWarp(TileConstraints& limits, size_t steps) {
   limits.min_threads = target::kWarpThreads;
-  TileLimits::Decisions decisions(steps);
+  TileConstraints::Decisions decisions(steps);
   base::RandomStream random(0);
   if (!limits.Draw(decisions, random)) limits.min_threads = 1;
 }
@@ -31,7 +31,7 @@ Result<GpuSketch> Tile(GpuSketch sketch, const std::string& name, const target::
   Result<tensor::BlockVar> block = schedule.GetBlock(name);
   if (!block) return block.error();
   const tensor::Block before = schedule.program().blocks[schedule.Get(*block)];
-  TileLimits limits = LimitsOf(schedule.program(), before, gpu, stage);
+  TileConstraints limits = LimitsOf(schedule.program(), before, gpu, stage);
   Result<tensor::BlockVar> epilogue = EpilogueOf(schedule, *block);
   if (!epilogue) return epilogue.error();
   std::vector<tensor::BlockVar> stages;
@@ -70,7 +70,7 @@ Result<GpuSketch> Tile(GpuSketch sketch, const std::string& name, const target::
     threads.push_back((*parts)[2]);
     neighbours.push_back((*parts)[3]);
   }
-  if (blocks.empty()) return Error{"nothing to deal to threads"};
+  if (blocks.empty()) return Error{"nothing to distribute over threads"};
   std::vector<tensor::LoopVar> order;
   for (const auto* level : {&blocks, &threads, &stage_steps, &steps, &strides, &neighbours}) {
     order.insert(order.end(), level->begin(), level->end());

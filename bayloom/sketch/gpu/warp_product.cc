@@ -8,8 +8,8 @@
 #include "bayloom/sketch/gpu/gpu_rules.h"
 #include "bayloom/sketch/rules/rules.h"
 #include "bayloom/sketch/tile_levels.h"
-#include "bayloom/target/warp_group_instruction.h"
-#include "bayloom/target/warp_instruction.h"
+#include "bayloom/target/mma_instruction.h"
+#include "bayloom/target/wgmma_instruction.h"
 #include "bayloom/tensor/access.h"
 #include "bayloom/tensor/dot_product.h"
 #include "bayloom/tensor/warp_matrices.h"
@@ -17,8 +17,8 @@
 namespace bayloom::sketch {
 namespace {
 
-using target::WarpGroupInstruction;
-using target::WarpInstruction;
+using target::MmaInstruction;
+using target::WgmmaInstruction;
 
 /// A thread has 255 registers, some for operands and addresses.
 constexpr int64_t kMaxWarpAccumulators = 128;
@@ -43,7 +43,7 @@ struct MatrixAxes {
 
 /// What tiles of a product are multiples of, and who computes them.
 struct MatrixUnits {
-  int64_t rows = WarpInstruction::kRows, columns = WarpInstruction::kColumns;
+  int64_t rows = MmaInstruction::kRows, columns = MmaInstruction::kColumns;
   int64_t depth = 0;        ///< of a step
   int64_t instruction = 0;  ///< depth of the instruction
   bool groups = false;      ///< of warps
@@ -145,11 +145,11 @@ class AxisFinder {
   const MatrixUnits& units_;
 };
 
-TileLimits LimitsForWarps(const tensor::Program& program, const tensor::Block& block,
-                          const MatrixAxes& axes, const MatrixUnits& units,
-                          const target::GpuLimits& gpu) {
-  TileLimits limits;
-  limits.lanes = units.groups ? WarpGroupInstruction::kThreads : WarpInstruction::kLanes;
+TileConstraints LimitsForWarps(const tensor::Program& program, const tensor::Block& block,
+                               const MatrixAxes& axes, const MatrixUnits& units,
+                               const target::GpuLimits& gpu) {
+  TileConstraints limits;
+  limits.lanes = units.groups ? WgmmaInstruction::kThreads : MmaInstruction::kLanes;
   limits.lane_elements = units.rows * units.columns / limits.lanes;
   limits.min_threads = limits.lanes;
   limits.max_threads = gpu.max_threads;
@@ -176,7 +176,7 @@ struct WarpLoops {
 
 class WarpTiler {
  public:
-  WarpTiler(tensor::Schedule& schedule, TileLimits& limits)
+  WarpTiler(tensor::Schedule& schedule, TileConstraints& limits)
       : schedule_(schedule), limits_(limits) {}
 
   /// `parts_of_sum`: GpuSketch::PartsOfSum.
@@ -194,12 +194,12 @@ class WarpTiler {
       std::vector<int64_t> fixed;
       std::vector<tensor::LoopVar>* inner = nullptr;
       if (iter == axes.rows) {
-        fixed = {WarpInstruction::kRowParts, WarpInstruction::kLaneRows};
-        if (units.groups) fixed.insert(fixed.begin(), WarpGroupInstruction::kWarps);
+        fixed = {MmaInstruction::kRowParts, MmaInstruction::kLaneRows};
+        if (units.groups) fixed.insert(fixed.begin(), WgmmaInstruction::kWarps);
         inner = &row;
       } else if (iter == axes.columns) {
-        fixed = {WarpInstruction::kLaneColumns, WarpInstruction::kColumnParts};
-        if (units.groups) fixed.insert(fixed.begin(), units.columns / WarpInstruction::kColumns);
+        fixed = {MmaInstruction::kLaneColumns, MmaInstruction::kColumnParts};
+        if (units.groups) fixed.insert(fixed.begin(), units.columns / MmaInstruction::kColumns);
         inner = &column;
       } else if (iter == axes.depth) {
         fixed = {units.instruction};
@@ -267,7 +267,7 @@ class WarpTiler {
   }
 
   tensor::Schedule& schedule_;
-  TileLimits& limits_;
+  TileConstraints& limits_;
 };
 
 /// What fills a buffer that only the copy reads becomes part of the copy (padding of convolutions).
@@ -314,7 +314,7 @@ Result<GpuSketch> TileMatrices(GpuSketch sketch, tensor::BlockVar block, const M
   if (!epilogue) return epilogue.error();
   if (Status s = Pad(schedule, block, axes, units, padding); !s) return s.error();
   const tensor::Block before = schedule.program().blocks[schedule.Get(block)];
-  TileLimits limits = LimitsForWarps(schedule.program(), before, axes, units, gpu);
+  TileConstraints limits = LimitsForWarps(schedule.program(), before, axes, units, gpu);
   Result<std::vector<tensor::BlockVar>> stages = StageOperands(schedule, block);
   if (!stages) return stages.error();
   Result<std::vector<tensor::LoopVar>> loops = schedule.GetLoops(block);
@@ -350,10 +350,10 @@ Result<GpuSketch> TileMatrices(GpuSketch sketch, tensor::BlockVar block, const M
   return sketch;
 }
 
-/// Panels hold rows as they are: each dimension of the operands is one iterator, in steps of one,
-/// the last two are those of the matrix, and rows run along the depth where they must.
+/// SwizzledTiles hold rows as they are: each dimension of the operands is one iterator, in steps of
+/// one, the last two are those of the matrix, and rows run along the depth where they must.
 bool LieInPanels(const tensor::Program& program, const tensor::Block& block, const MatrixAxes& axes,
-                 const WarpGroupInstruction& instruction, int parts_of_sum) {
+                 const WgmmaInstruction& instruction, int parts_of_sum) {
   for (const StagedOperand& operand : FootprintsOf(program, block)) {
     std::vector<size_t> moving_axes;
     for (const StagedOperand::Dimension& dimension : operand.dimensions) {
@@ -423,7 +423,7 @@ Status TileForWarps(GpuSketch& sketch, const std::string& name, const target::Gp
   const tensor::Block& block = program.blocks[program.FindBlock(name)];
   const Result<TensorProduct> found = ProductOf(block);
   if (!found) return found.error();
-  const WarpInstruction* instruction = target::WarpInstructionFor(limits, found->a, found->b);
+  const MmaInstruction* instruction = target::WarpInstructionFor(limits, found->a, found->b);
   if (instruction == nullptr) return Error{kNoInstruction};
   const MatrixUnits units{.depth = instruction->depth, .instruction = instruction->depth};
   const auto axes = AxisFinder(block, found->product, units).Find();
@@ -437,11 +437,10 @@ Status TileForWarpGroups(GpuSketch& sketch, const std::string& name,
   const tensor::Block& block = program.blocks[program.FindBlock(name)];
   const Result<TensorProduct> found = ProductOf(block);
   if (!found) return found.error();
-  const WarpGroupInstruction* instruction =
-      target::WarpGroupInstructionFor(limits, found->a, found->b);
+  const WgmmaInstruction* instruction = target::WarpGroupInstructionFor(limits, found->a, found->b);
   if (instruction == nullptr) return Error{kNoInstruction};
   const int64_t bytes = tensor::ByteSize(found->product.a.dtype());
-  const MatrixUnits units{.rows = WarpGroupInstruction::kRows,
+  const MatrixUnits units{.rows = WgmmaInstruction::kRows,
                           .columns = kGroupColumns,
                           .depth = target::kPanelRowBytes / bytes,
                           .instruction = instruction->depth,

@@ -45,6 +45,6 @@ int64_t VectorFactor(int64_t extent, int64_t lanes);
 /// Vectorizes the loops along which a kPlain block writes contiguously, and puts the loop along
 /// which it reads contiguously directly around them. False, and the program is as it was, if the
 /// block is of another kind or the loops cannot be moved.
-bool VectorizeMove(tensor::Program& program, tensor::BlockId block, int64_t lanes);
+bool VectorizeCopy(tensor::Program& program, tensor::BlockId block, int64_t lanes);
 
 }  // namespace bayloom::sketch

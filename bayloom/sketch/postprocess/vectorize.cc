@@ -114,7 +114,7 @@ void VectorizeBlock(tensor::Program& program, tensor::BlockId block, int64_t lan
     extent *= program.ExtentOf(*loop);
     chain.insert(chain.begin(), *loop);
   }
-  if (extent < lanes && VectorizeMove(program, block, lanes)) return;
+  if (extent < lanes && VectorizeCopy(program, block, lanes)) return;
   if (chain.empty()) return;
   tensor::LoopId innermost = chain.back();
   if (chain.size() > 1) {

@@ -136,7 +136,7 @@ int64_t VectorFactor(int64_t extent, int64_t lanes) {
   return 0;
 }
 
-bool VectorizeMove(tensor::Program& program, tensor::BlockId block, int64_t lanes) {
+bool VectorizeCopy(tensor::Program& program, tensor::BlockId block, int64_t lanes) {
   if (program.blocks[block].kind != tensor::BlockKind::kPlain) return false;
   const std::optional<Places> places = PlacesOf(program, block);
   if (!places) return false;

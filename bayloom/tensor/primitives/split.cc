@@ -54,8 +54,8 @@ Result<std::vector<int64_t>> ResolveFactors(int64_t extent, std::span<const int6
   return resolved;
 }
 
-/// How the digits of a loop are dealt out over the factors, from the innermost one outwards.
-struct Deal {
+/// How the digits of a loop are distributed over the factors, from the innermost one outwards.
+struct Distribution {
   struct Piece {
     int position;    ///< of the digit in the loop
     int64_t extent;  ///< all of the digit's, or a divisor of it
@@ -63,10 +63,11 @@ struct Deal {
   std::vector<std::vector<Piece>> pieces;  ///< per factor, innermost piece first
 };
 
-Result<Deal> DealDigits(const Program& program, LoopId loop, const std::vector<int64_t>& factors) {
+Result<Distribution> DistributeDigits(const Program& program, LoopId loop,
+                                      const std::vector<int64_t>& factors) {
   const std::vector<DigitId>& digits = program.loops[loop].digits;
-  Deal deal;
-  deal.pieces.resize(factors.size());
+  Distribution distribution;
+  distribution.pieces.resize(factors.size());
   int position = static_cast<int>(digits.size()) - 1;
   int64_t left = program.digit_extents[digits[position]];
   for (int i = static_cast<int>(factors.size()) - 1; i >= 0; --i) {
@@ -82,14 +83,14 @@ Result<Deal> DealDigits(const Program& program, LoopId loop, const std::vector<i
                         "neither falls on a part nor divides it",
                         fmt::join(extents, " x "), fmt::join(factors, " x "), factors[i])};
       }
-      deal.pieces[i].push_back({position, taken});
+      distribution.pieces[i].push_back({position, taken});
       needed /= taken;
       left /= taken;
       if (left == 1 && --position >= 0) left = program.digit_extents[digits[position]];
     }
   }
-  for (; position >= 0; --position) deal.pieces[0].push_back({position, 1});
-  return deal;
+  for (; position >= 0; --position) distribution.pieces[0].push_back({position, 1});
+  return distribution;
 }
 
 void SubstituteDigits(const std::vector<CutDigit>& cuts, Affine& affine) {
@@ -107,8 +108,8 @@ Result<std::vector<LoopId>> Split(Program& program, LoopId loop, std::span<const
   if (Status s = CheckSerialLoop(program, loop); !s) return s.error();
   Result<std::vector<int64_t>> extents = ResolveFactors(program.ExtentOf(loop), factors);
   if (!extents) return extents.error();
-  Result<Deal> deal = DealDigits(program, loop, *extents);
-  if (!deal) return deal.error();
+  Result<Distribution> distribution = DistributeDigits(program, loop, *extents);
+  if (!distribution) return distribution.error();
 
   std::vector<LoopId> nest(extents->size());
   std::vector<CutDigit> cuts;
@@ -116,7 +117,7 @@ Result<std::vector<LoopId>> Split(Program& program, LoopId loop, std::span<const
   std::vector<int64_t> stride(old_digits.size(), 1);  // of the next piece of each digit
   for (int i = static_cast<int>(nest.size()) - 1; i >= 0; --i) {
     std::vector<DigitId> digits;
-    for (const Deal::Piece& piece : deal->pieces[i]) {
+    for (const Distribution::Piece& piece : distribution->pieces[i]) {
       const DigitId old_digit = old_digits[piece.position];
       if (piece.extent == program.digit_extents[old_digit]) {
         digits.push_back(old_digit);

@@ -12,8 +12,8 @@
 #include <span>
 #include <utility>
 
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/operator_parser.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/base/text_limits.h"
 #include "bayloom/base/token.h"
 
@@ -63,7 +63,7 @@ TemplateValue Compute(const std::string& name, const TemplateValue& a, const Tem
   for (const TemplateValue* operand : {&a, &b}) {
     if (!operand->is_number()) {
       throw ExpressionError(fmt::format("'{}' is no number, which '{}' needs",
-                                        base::InOneLine(PrintTemplateValue(*operand)), name));
+                                        base::SingleLine(PrintTemplateValue(*operand)), name));
     }
   }
   if (name != "/" && a.is_number_integer() && b.is_number_integer()) {
@@ -194,7 +194,7 @@ class ExpressionParser : public base::OperatorParser<ExpressionParser, Expressio
   [[noreturn]] static void FailAt(std::string_view rest) {
     if (rest.empty()) throw ExpressionError("ends too early");
     throw ExpressionError(
-        fmt::format("'{}' is not expected here, or not supported", base::InOneLine(rest, 40)));
+        fmt::format("'{}' is not expected here, or not supported", base::SingleLine(rest, 40)));
   }
   [[noreturn]] void Unexpected() const { FailAt(text_.substr(Peek().offset)); }
   [[noreturn]] static void FailNested() { throw ExpressionError("is nested too deep"); }

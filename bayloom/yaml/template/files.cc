@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/base/text_limits.h"
 #include "bayloom/yaml/template/expression.h"
 
@@ -35,7 +35,7 @@ void CheckWildcards(const std::string& pattern) {
   if (wild > kMaxWildcardFolders) {
     throw ExpressionError(fmt::format("more than {} folders of '{}' have wildcards",
                                       kMaxWildcardFolders,
-                                      base::InOneLine(pattern, base::kMaxPathBytes)));
+                                      base::SingleLine(pattern, base::kMaxPathBytes)));
   }
 }
 
@@ -76,8 +76,8 @@ std::vector<std::string> TemplateFiles::FindAll(std::string_view pattern) const 
   }
   if (!paths.empty()) return paths;
   throw ExpressionError(fmt::format("there is no file '{}' in {}",
-                                    base::InOneLine(pattern, base::kMaxPathBytes),
-                                    base::InOneLine(folder_, base::kMaxPathBytes)));
+                                    base::SingleLine(pattern, base::kMaxPathBytes),
+                                    base::SingleLine(folder_, base::kMaxPathBytes)));
 }
 
 std::string TemplateFiles::FindFirst(std::string_view name) const {

@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "bayloom/base/file.h"
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/base/text_limits.h"
 #include "bayloom/yaml/composed_text.h"
 #include "bayloom/yaml/document_check.h"
@@ -92,7 +92,7 @@ class PieceReader {
       }
     }
     throw InputError(fmt::format("{}:{}: '{{{}' does not end",
-                                 base::InOneLine(file_, base::kMaxPathBytes), line_, kind));
+                                 base::SingleLine(file_, base::kMaxPathBytes), line_, kind));
   }
 
   /// The next bytes, without so many at both ends.
@@ -174,19 +174,20 @@ class Rendering {
     const std::string file = CanonicalPath(*path_);
     if (std::ranges::find(loading_.open, file) != loading_.open.end()) {
       throw InputError(fmt::format(
-          "{}: includes itself{}", base::InOneLine(*path_, base::kMaxPathBytes),
+          "{}: includes itself{}", base::SingleLine(*path_, base::kMaxPathBytes),
           loading_.open.back() == file
               ? ""
-              : ", through " + base::InOneLine(loading_.open.back(), base::kMaxPathBytes)));
+              : ", through " + base::SingleLine(loading_.open.back(), base::kMaxPathBytes)));
     }
     loading_.open.push_back(file);
     if (depth_ > kMaxIncludeDepth) {
       throw InputError(fmt::format("{}: files include each other more than {} deep",
-                                   base::InOneLine(*path_, base::kMaxPathBytes), kMaxIncludeDepth));
+                                   base::SingleLine(*path_, base::kMaxPathBytes),
+                                   kMaxIncludeDepth));
     }
     if (++loading_.files > kMaxIncludedFiles) {
       throw InputError(fmt::format("{}: more than {} files are included",
-                                   base::InOneLine(*path_, base::kMaxPathBytes),
+                                   base::SingleLine(*path_, base::kMaxPathBytes),
                                    kMaxIncludedFiles));
     }
     std::string text = base::ReadFile(*path_, base::kMaxTextBytes);
@@ -211,9 +212,9 @@ class Rendering {
 
   [[noreturn]] void Fail(const Piece& piece, std::string_view message) const {
     const bool is_expression = piece.kind == Piece::Kind::kExpression;
-    throw InputError(fmt::format("{}:{}: {}{}{}: {}", base::InOneLine(*path_, base::kMaxPathBytes),
+    throw InputError(fmt::format("{}:{}: {}{}{}: {}", base::SingleLine(*path_, base::kMaxPathBytes),
                                  piece.line, is_expression ? "{{" : "{%",
-                                 base::InOneLine(piece.text), is_expression ? "}}" : "%}",
+                                 base::SingleLine(piece.text), is_expression ? "}}" : "%}",
                                  message));
   }
 

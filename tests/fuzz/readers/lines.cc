@@ -6,8 +6,8 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/read_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/search/line_server.h"
 #include "bayloom/search/study.h"
 #include "tests/fuzz/reader.h"

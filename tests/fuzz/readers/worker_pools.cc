@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bayloom/base/json.h"
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/base/version.h"
 #include "bayloom/record/store.h"
 #include "bayloom/remote/pool.h"
@@ -44,7 +44,7 @@ remote::PoolOptions Options(const std::string& path) {
     return target ? Ok() : Status(target.error());
   };
   options.on_notice = [](const std::string& line) {
-    if (base::InOneLine(line, line.size()) != line)
+    if (base::SingleLine(line, line.size()) != line)
       throw std::logic_error("a notice is no line: " + line);
   };
   return options;

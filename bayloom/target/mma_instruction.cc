@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/target/warp_instruction.h"
+#include "bayloom/target/mma_instruction.h"
 
 #include <array>
 
@@ -11,25 +11,25 @@ namespace bayloom::target {
 namespace {
 
 constexpr std::array kWarpInstructions = {
-    WarpInstruction{"mma.sync.m16n8k16.f32.f16", "float16", "float32", 16, 80},
-    WarpInstruction{"mma.sync.m16n8k16.f32.bf16", "bfloat16", "float32", 16, 80},
-    WarpInstruction{"mma.sync.m16n8k8.f32.tf32", "tf32", "float32", 8, 80, 0.5},
+    MmaInstruction{"mma.sync.m16n8k16.f32.f16", "float16", "float32", 16, 80},
+    MmaInstruction{"mma.sync.m16n8k16.f32.bf16", "bfloat16", "float32", 16, 80},
+    MmaInstruction{"mma.sync.m16n8k8.f32.tf32", "tf32", "float32", 8, 80, 0.5},
 };
 
 }  // namespace
 
-std::span<const WarpInstruction> WarpInstructions() { return kWarpInstructions; }
+std::span<const MmaInstruction> WarpInstructions() { return kWarpInstructions; }
 
-const WarpInstruction* WarpInstructionFor(int capability, std::string_view a, std::string_view b) {
-  for (const WarpInstruction& instruction : kWarpInstructions) {
+const MmaInstruction* WarpInstructionFor(int capability, std::string_view a, std::string_view b) {
+  for (const MmaInstruction& instruction : kWarpInstructions) {
     const bool takes = a == instruction.type && b == instruction.type;
     if (takes && capability >= instruction.architecture) return &instruction;
   }
   return nullptr;
 }
 
-const WarpInstruction* WarpInstructionFor(const GpuLimits& limits, std::string_view a,
-                                          std::string_view b) {
+const MmaInstruction* WarpInstructionFor(const GpuLimits& limits, std::string_view a,
+                                         std::string_view b) {
   return WarpInstructionFor(CapabilityOf(limits.architecture), a, b);
 }
 

@@ -53,7 +53,7 @@ std::optional<tensor::Expr> BehindMove(const Graph& graph, const std::vector<int
 
 }  // namespace
 
-void AbsorbMoves(Graph& graph) {
+void FoldTransposes(Graph& graph) {
   const std::vector<int> producers = graph.Producers();
   for (Node& node : graph.nodes) {
     if (node.kind == NodeKind::kView || node.kind == NodeKind::kSlice ||

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "bayloom/target/gpu_limits.h"
-#include "bayloom/target/warp_instruction.h"
+#include "bayloom/target/mma_instruction.h"
 
 namespace bayloom::target {
 
@@ -26,29 +26,29 @@ namespace bayloom::target {
 /// position p of row r are found at position p xor (r modulo 8), so that eight of a column lie in
 /// different banks ("Shared Memory Matrix Layout", 128-byte swizzling). Panels begin at multiples
 /// of 1,024 bytes.
-struct WarpGroupInstruction {
+struct WgmmaInstruction {
   std::string_view name;  ///< the assembler's, "n" for the number of columns
   std::string_view type;  ///< of elements of both operands
   int depth;
   bool along_depth_only;  ///< rows of panels must run along the depth
-  /// As WarpInstruction's.
+  /// As MmaInstruction's.
   double rate = 1;
 
-  static constexpr int kWarps = 4, kThreads = kWarps * WarpInstruction::kLanes;
-  static constexpr int kRows = kWarps * WarpInstruction::kRows, kMaxColumns = 256;
+  static constexpr int kWarps = 4, kThreads = kWarps * MmaInstruction::kLanes;
+  static constexpr int kRows = kWarps * MmaInstruction::kRows, kMaxColumns = 256;
 };
 
 inline constexpr int64_t kPanelRowBytes = 128, kPanelAlignment = 1024;
 inline constexpr int64_t kSwizzledRows = 8;         ///< after so many the order repeats
 inline constexpr int64_t kSwizzledPieceBytes = 16;  ///< what stays together
 
-std::span<const WarpGroupInstruction> WarpGroupInstructions();
+std::span<const WgmmaInstruction> WarpGroupInstructions();
 
 /// The instruction for operands of these element types; null where GPUs of the compute capability
 /// have none: all but 90. Code has them if it is for that capability alone ("sm_90a").
-const WarpGroupInstruction* WarpGroupInstructionFor(int capability, std::string_view a,
-                                                    std::string_view b);
-const WarpGroupInstruction* WarpGroupInstructionFor(const GpuLimits& limits, std::string_view a,
-                                                    std::string_view b);
+const WgmmaInstruction* WarpGroupInstructionFor(int capability, std::string_view a,
+                                                std::string_view b);
+const WgmmaInstruction* WarpGroupInstructionFor(const GpuLimits& limits, std::string_view a,
+                                                std::string_view b);
 
 }  // namespace bayloom::target

@@ -23,7 +23,7 @@ namespace bayloom::target {
 ///
 /// Element types are named as tensor::ToString names them. Of tf32 the instruction reads the upper
 /// 19 of 32 bits.
-struct WarpInstruction {
+struct MmaInstruction {
   std::string_view name;  ///< the assembler's
   std::string_view type;  ///< of elements of both operands
   std::string_view sum;
@@ -38,13 +38,13 @@ struct WarpInstruction {
   static constexpr int kLaneRows = 8, kRowParts = 2, kLaneColumns = 4, kColumnParts = 2;
 };
 
-std::span<const WarpInstruction> WarpInstructions();
+std::span<const MmaInstruction> WarpInstructions();
 
 /// The instruction for operands of these element types; null where GPUs of the compute capability
 /// (90 for sm_90) have none.
-const WarpInstruction* WarpInstructionFor(int capability, std::string_view a, std::string_view b);
-const WarpInstruction* WarpInstructionFor(const GpuLimits& limits, std::string_view a,
-                                          std::string_view b);
+const MmaInstruction* WarpInstructionFor(int capability, std::string_view a, std::string_view b);
+const MmaInstruction* WarpInstructionFor(const GpuLimits& limits, std::string_view a,
+                                         std::string_view b);
 
 /// Rows of matrices in shared memory take so many bytes, for so many of elements: an odd multiple
 /// of 16. Eight of them, which ldmatrix reads at a time, 16 bytes of each, then begin in banks of

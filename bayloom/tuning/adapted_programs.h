@@ -22,12 +22,12 @@ namespace bayloom::tuning {
 /// where the traces are of different spaces or a decision is missing.
 Result<tensor::Trace> AdaptTrace(const tensor::Trace& other, const tensor::Trace& like);
 
-/// The best recorded programs of all tasks on a target, to be lent to tasks that differ in their
+/// The best recorded programs of all tasks on a target, to be adapted to tasks that differ in their
 /// extents only: those whose design spaces have the same instructions.
-class LentPrograms {
+class AdaptedPrograms {
  public:
   /// Reads the best `per_task` traces of each task.
-  LentPrograms(record::Store& store, const target::Target& target, int per_task = 2);
+  AdaptedPrograms(record::Store& store, const target::Target& target, int per_task = 2);
 
   /// Candidates of the space made from those of the nearest extents, the nearest first, `count` at
   /// most and each program once.

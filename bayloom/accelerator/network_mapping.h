@@ -61,15 +61,16 @@ std::unique_ptr<trial::Evaluator<mapspace::Mapping>> MakeMappingEvaluator(
 /// from each other: at every turn a layer's search is offered the best mapping of another,
 /// transplanted.
 ///
-///     MapRun run({{"", ParseProblem("matmul:512,512,512")}}, ShippedArchitecture("gemmini"), {},
+///     NetworkMapping run({{"", ParseProblem("matmul:512,512,512")}},
+///     ShippedArchitecture("gemmini"), {},
 ///     {}); run.Run(); Use(run.layers()[0].search->result().best);
-class MapRun {
+class NetworkMapping {
  public:
   /// Constraints hold for every layer, but for dimensions that a layer does not have and another
   /// does. Throws InputError for what cannot be searched.
-  MapRun(std::vector<NetworkLayer> layers, const mapspace::Architecture& architecture,
-         std::span<const mapspace::Directive> constraints, MapOptions options);
-  ~MapRun();
+  NetworkMapping(std::vector<NetworkLayer> layers, const mapspace::Architecture& architecture,
+                 std::span<const mapspace::Directive> constraints, MapOptions options);
+  ~NetworkMapping();
 
   /// Suggests a mapping of a layer's mapspace: see MapperTask::Suggest.
   void Suggest(int layer, const mapspace::Mapping& mapping) {

@@ -14,7 +14,7 @@ namespace bayloom::base {
 /// them are shown, become escapes ("\n", "\x1b", "\u202e"), as do bytes that are not UTF-8
 /// ("\xff"). What is longer than `max_bytes` is cut between characters and ends with "...".
 /// What it returns stays the same if it is given to it again.
-std::string InOneLine(std::string_view text, size_t max_bytes = 80);
+std::string SingleLine(std::string_view text, size_t max_bytes = 80);
 
 /// The same for a message with such parts in it: what is longer than `max_bytes` loses its middle,
 /// as a message begins with the place and ends with the reason.

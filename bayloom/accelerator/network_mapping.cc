@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/accelerator/map_run.h"
+#include "bayloom/accelerator/network_mapping.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -30,7 +30,7 @@ constexpr int64_t kSimulatorEvaluations = 100;
 constexpr double kModelHoldSeconds = 0.2;
 
 /// How unlike the sizes of two layers are: octaves, in all dimensions together.
-double Distance(const MapRun::Layer& layer, const MapRun::Layer& other) {
+double Distance(const NetworkMapping::Layer& layer, const NetworkMapping::Layer& other) {
   const mapspace::Architecture& architecture = layer.mapspace->architecture();
   const std::vector<double> a =
       mapspace::DescribeTask(layer.layer.problem, architecture, *layer.mapspace);
@@ -99,8 +99,9 @@ std::unique_ptr<trial::Evaluator<mapspace::Mapping>> MakeMappingEvaluator(
   return mapspace::MakeSimulatorEvaluator(model.problem(), model.architecture(), simulator);
 }
 
-MapRun::MapRun(std::vector<NetworkLayer> layers, const mapspace::Architecture& architecture,
-               std::span<const mapspace::Directive> constraints, MapOptions options)
+NetworkMapping::NetworkMapping(std::vector<NetworkLayer> layers,
+                               const mapspace::Architecture& architecture,
+                               std::span<const mapspace::Directive> constraints, MapOptions options)
     : options_(std::move(options)) {
   if (layers.empty()) throw InputError("the network has no convolution or matrix product");
   if (layers.size() > 1 && options_.search.objectives.size() > 1) {
@@ -132,10 +133,10 @@ MapRun::MapRun(std::vector<NetworkLayer> layers, const mapspace::Architecture& a
   }
 }
 
-MapRun::~MapRun() = default;
+NetworkMapping::~NetworkMapping() = default;
 
-void MapRun::AddLayer(NetworkLayer layer, const mapspace::Architecture& architecture,
-                      std::span<const mapspace::Directive> constraints, bool is_only) {
+void NetworkMapping::AddLayer(NetworkLayer layer, const mapspace::Architecture& architecture,
+                              std::span<const mapspace::Directive> constraints, bool is_only) {
   const size_t index = layers_.size();
   Layer& added = layers_.emplace_back();
   added.mapspace = std::make_unique<mapspace::Mapspace>(layer.problem, architecture, constraints);
@@ -165,7 +166,7 @@ void MapRun::AddLayer(NetworkLayer layer, const mapspace::Architecture& architec
   Restore(added, trials);
 }
 
-std::vector<mapspace::EarlierMappings> MapRun::Earlier(
+std::vector<mapspace::EarlierMappings> NetworkMapping::Earlier(
     const mapspace::Mapspace& mapspace, const mapspace::AnalyticalModel& model) const {
   const mapspace::MapObjective objective = options_.search.objectives[0];
   std::vector<mapspace::EarlierMappings> all;
@@ -192,7 +193,7 @@ std::vector<mapspace::EarlierMappings> MapRun::Earlier(
 }
 
 /// Finds or begins the layer's run in the store; its trials so far.
-std::vector<record::StoredTrial> MapRun::OpenRecord(Layer& layer, uint64_t seed) {
+std::vector<record::StoredTrial> NetworkMapping::OpenRecord(Layer& layer, uint64_t seed) {
   const std::span<const mapspace::Directive> constraints = layer.mapspace->directives();
   const MapIdentity identity = {.problem = layer.layer.problem,
                                 .architecture = layer.mapspace->architecture(),
@@ -209,7 +210,7 @@ std::vector<record::StoredTrial> MapRun::OpenRecord(Layer& layer, uint64_t seed)
   return layer.run->Earlier();
 }
 
-void MapRun::Restore(Layer& layer, const std::vector<record::StoredTrial>& trials) {
+void NetworkMapping::Restore(Layer& layer, const std::vector<record::StoredTrial>& trials) {
   const int index = static_cast<int>(layers_.size()) - 1;
   for (const record::StoredTrial& trial : trials) {
     Result<mapspace::Mapping> mapping =
@@ -224,7 +225,7 @@ void MapRun::Restore(Layer& layer, const std::vector<record::StoredTrial>& trial
   if (!trials.empty()) run_->RestoreSlotEnd(index);
 }
 
-trial::StopReason MapRun::Run(const run::RunObserver& observer) {
+trial::StopReason NetworkMapping::Run(const run::RunObserver& observer) {
   end_ = run_->Run(observer);
   for (Layer& layer : layers_) {
     if (!layer.trials) continue;
@@ -234,7 +235,7 @@ trial::StopReason MapRun::Run(const run::RunObserver& observer) {
   return end_;
 }
 
-void MapRun::Exchange(size_t layer) {
+void NetworkMapping::Exchange(size_t layer) {
   Layer& own = layers_[layer];
   int nearest = -1;
   for (int other = 0; other < std::ssize(layers_); ++other) {
@@ -252,7 +253,7 @@ void MapRun::Exchange(size_t layer) {
   if (planted) own.search->Suggest(*planted);
 }
 
-MapRun::Totals MapRun::Sum() const {
+NetworkMapping::Totals NetworkMapping::Sum() const {
   Totals totals;
   for (const Layer& layer : layers_) {
     const mapspace::MapperResult& result = layer.search->result();

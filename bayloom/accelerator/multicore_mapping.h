@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "bayloom/accelerator/map_run.h"
+#include "bayloom/accelerator/network_mapping.h"
 #include "bayloom/mapspace/cores/core_mapper.h"
 
 namespace bayloom::accelerator {
@@ -18,27 +18,27 @@ namespace bayloom::accelerator {
 class RunJournal;
 
 /// Maps a network, layer by layer, onto equal cores that share the outermost level of an
-/// architecture: first every layer onto one core, as MapRun does, then divided between cores
-/// (mapspace/cores/core_mapper.h).
+/// architecture: first every layer onto one core, as NetworkMapping does, then divided between
+/// cores (mapspace/cores/core_mapper.h).
 ///
-///     CoresRun run(LayersOf(graph), ShippedArchitecture("simba-like"), {}, {},
+///     MulticoreMapping run(LayersOf(graph), ShippedArchitecture("simba-like"), {}, {},
 ///                  mapspace::ParseNetworkOnChip("mesh:2x2,bandwidth=16"));
 ///     run.RunLayers();
 ///     run.RunSplits();
 ///     Use(run.split(), run.Sum());
-class CoresRun {
+class MulticoreMapping {
  public:
   /// `options`: of one objective, by the built-in model; as many evaluations again are spent on
   /// splits. With a database, splits are kept there as well; resumed are those of the same layers,
   /// architecture, constraints, network on chip, objective, mapper and evaluations. Throws
   /// InputError for what cannot be searched.
-  CoresRun(std::vector<NetworkLayer> layers, const mapspace::Architecture& architecture,
-           std::span<const mapspace::Directive> constraints, MapOptions options,
-           const mapspace::NetworkOnChip& network);
-  ~CoresRun();
+  MulticoreMapping(std::vector<NetworkLayer> layers, const mapspace::Architecture& architecture,
+                   std::span<const mapspace::Directive> constraints, MapOptions options,
+                   const mapspace::NetworkOnChip& network);
+  ~MulticoreMapping();
 
-  MapRun& layers() { return *layers_; }
-  const MapRun& layers() const { return *layers_; }
+  NetworkMapping& layers() { return *layers_; }
+  const NetworkMapping& layers() const { return *layers_; }
   const mapspace::NetworkOnChip& network() const { return network_; }
   trial::StopReason RunLayers(const run::RunObserver& observer = {});
   /// After the layers; `on_layer` after each of them. Once a stop is asked for, what is left is
@@ -73,7 +73,7 @@ class CoresRun {
 
   MapOptions options_;
   mapspace::NetworkOnChip network_;
-  std::unique_ptr<MapRun> layers_;
+  std::unique_ptr<NetworkMapping> layers_;
   std::vector<Split> splits_;
   std::map<int, mapspace::CoreMapping> known_;  ///< by layer, of before the run was resumed
   std::unique_ptr<RunJournal> journal_;         ///< null without a database

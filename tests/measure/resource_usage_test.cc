@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/measure/kernel_use.h"
+#include "bayloom/measure/resource_usage.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,12 +19,12 @@ codegen::GpuLaunch Launch(int threads, int registers, int64_t spill_bytes = 0) {
 }
 
 TEST(KernelUseTest, IsTheMostOfTheKernels) {
-  const KernelUse use = UseOf({Launch(32, 200), Launch(1024, 40, 24)});
+  const ResourceUsage use = UseOf({Launch(32, 200), Launch(1024, 40, 24)});
   EXPECT_EQ(use.registers, 200);
   EXPECT_EQ(use.spill_bytes, 24);
   EXPECT_EQ(use.shared_bytes, 1024);
   EXPECT_EQ(use.registers_of_block, 1024 * 40);
-  EXPECT_EQ(UseOf({}), KernelUse());
+  EXPECT_EQ(UseOf({}), ResourceUsage());
 }
 
 TEST(KernelUseTest, RefusesWhatDoesNotFit) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/accelerator/cores_run.h"
+#include "bayloom/accelerator/multicore_mapping.h"
 
 #include <fmt/format.h>
 
@@ -37,9 +37,10 @@ void AddTimes(int count, const mapspace::CoreCost& cost, mapspace::CoreCost& sum
 
 }  // namespace
 
-CoresRun::CoresRun(std::vector<NetworkLayer> layers, const mapspace::Architecture& architecture,
-                   std::span<const mapspace::Directive> constraints, MapOptions options,
-                   const mapspace::NetworkOnChip& network)
+MulticoreMapping::MulticoreMapping(std::vector<NetworkLayer> layers,
+                                   const mapspace::Architecture& architecture,
+                                   std::span<const mapspace::Directive> constraints,
+                                   MapOptions options, const mapspace::NetworkOnChip& network)
     : options_(std::move(options)), network_(network) {
   if (architecture.IsSparse()) {
     throw InputError("several cores are counted with dense tensors; " + architecture.name +
@@ -49,23 +50,24 @@ CoresRun::CoresRun(std::vector<NetworkLayer> layers, const mapspace::Architectur
     throw InputError("'" + architecture.name +
                      "' has one level of memory: cores need one of their own");
   }
-  layers_ = std::make_unique<MapRun>(std::move(layers), architecture, constraints, options_);
+  layers_ =
+      std::make_unique<NetworkMapping>(std::move(layers), architecture, constraints, options_);
   if (!options_.database.empty()) OpenJournal(architecture, constraints);
 }
 
-CoresRun::~CoresRun() = default;
+MulticoreMapping::~MulticoreMapping() = default;
 
-int64_t CoresRun::EvaluationsOfLayer() const {
+int64_t MulticoreMapping::EvaluationsOfLayer() const {
   const int64_t trials = options_.search.run.budget.trials;
   if (trials == trial::Budget::kUnlimited) return DefaultEvaluations(layers_->mapper());
   return std::max<int64_t>(1, trials / std::ssize(layers_->layers()));
 }
 
 /// All that the splits depend on but the seed.
-std::string CoresRun::Definition(const mapspace::Architecture& architecture,
-                                 std::span<const mapspace::Directive> constraints) const {
+std::string MulticoreMapping::Definition(const mapspace::Architecture& architecture,
+                                         std::span<const mapspace::Directive> constraints) const {
   std::string layers;
-  for (const MapRun::Layer& layer : layers_->layers()) {
+  for (const NetworkMapping::Layer& layer : layers_->layers()) {
     layers += mapspace::PrintProblemYaml(layer.layer.problem);
   }
   mapspace::Architecture constrained = architecture;
@@ -84,8 +86,8 @@ std::string CoresRun::Definition(const mapspace::Architecture& architecture,
       .dump();
 }
 
-void CoresRun::OpenJournal(const mapspace::Architecture& architecture,
-                           std::span<const mapspace::Directive> constraints) {
+void MulticoreMapping::OpenJournal(const mapspace::Architecture& architecture,
+                                   std::span<const mapspace::Directive> constraints) {
   record::RunRecord wanted;
   wanted.kind = record::RunKind::kMap;
   wanted.name = fmt::format("{} layers on {} of {}", layers_->layers().size(), network_.Describe(),
@@ -98,7 +100,7 @@ void CoresRun::OpenJournal(const mapspace::Architecture& architecture,
   Restore(journal_->Earlier());
 }
 
-void CoresRun::Restore(const std::vector<record::StoredTrial>& trials) {
+void MulticoreMapping::Restore(const std::vector<record::StoredTrial>& trials) {
   for (const record::StoredTrial& trial : trials) {
     const auto refuse = [&](const std::string& what) {
       throw InputError(fmt::format("cannot resume: trial {} {}", trial.ordinal, what));
@@ -110,7 +112,7 @@ void CoresRun::Restore(const std::vector<record::StoredTrial>& trials) {
     if (!is_split) refuse("is no layer's split");
     const int64_t number = kept["layer"].get<int64_t>();
     if (number < 0 || number >= std::ssize(layers_->layers())) refuse("is of no layer");
-    const MapRun::Layer& layer = layers_->layers()[number];
+    const NetworkMapping::Layer& layer = layers_->layers()[number];
     const mapspace::Problem& problem = layer.layer.problem;
     const std::optional<mapspace::CoreSplit> split =
         mapspace::CoreSplitFromJson(kept["split"], problem);
@@ -130,8 +132,8 @@ void CoresRun::Restore(const std::vector<record::StoredTrial>& trials) {
   }
 }
 
-void CoresRun::Keep(const Split& split) {
-  const MapRun::Layer& layer = layers_->layers()[split.layer];
+void MulticoreMapping::Keep(const Split& split) {
+  const NetworkMapping::Layer& layer = layers_->layers()[split.layer];
   const nlohmann::json candidate = {
       {"layer", split.layer},
       {"split", mapspace::ToJson(split.mapping.split, layer.layer.problem)},
@@ -148,12 +150,12 @@ void CoresRun::Keep(const Split& split) {
                  .elapsed = options_.search.run.budget.clock() - begin_});
 }
 
-trial::StopReason CoresRun::RunLayers(const run::RunObserver& observer) {
+trial::StopReason MulticoreMapping::RunLayers(const run::RunObserver& observer) {
   begin_ = options_.search.run.budget.clock();
   return layers_->Run(observer);
 }
 
-trial::StopReason CoresRun::RunSplits(const std::function<void(int done)>& on_layer) {
+trial::StopReason MulticoreMapping::RunSplits(const std::function<void(int done)>& on_layer) {
   const trial::Budget& budget = options_.search.run.budget;
   const auto count = static_cast<int>(layers_->layers().size());
   mapspace::CoreMapperOptions search;
@@ -163,7 +165,7 @@ trial::StopReason CoresRun::RunSplits(const std::function<void(int done)>& on_la
   search.search.run.budget.trials = EvaluationsOfLayer();
   trial::StopReason end = trial::StopReason::kExhausted;
   for (int k = 0; k < count; ++k) {
-    const MapRun::Layer& layer = layers_->layers()[k];
+    const NetworkMapping::Layer& layer = layers_->layers()[k];
     const mapspace::MapperResult& found = layer.search->result();
     if (!found.best) continue;
     const double left = begin_ + budget.seconds - budget.clock();
@@ -200,7 +202,7 @@ trial::StopReason CoresRun::RunSplits(const std::function<void(int done)>& on_la
   return end;
 }
 
-CoresRun::Totals CoresRun::Sum() const {
+MulticoreMapping::Totals MulticoreMapping::Sum() const {
   Totals totals;
   for (const Split& split : splits_) {
     const int count = layers_->layers()[split.layer].layer.count;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/measure/kernel_use.h"
+#include "bayloom/measure/resource_usage.h"
 
 #include <fmt/format.h>
 
@@ -22,8 +22,8 @@ int64_t InGranules(int64_t registers) {
 
 }  // namespace
 
-KernelUse UseOf(const std::vector<codegen::GpuLaunch>& launches) {
-  KernelUse use;
+ResourceUsage UseOf(const std::vector<codegen::GpuLaunch>& launches) {
+  ResourceUsage use;
   for (const codegen::GpuLaunch& launch : launches) {
     use.registers = std::max(use.registers, launch.registers);
     use.spill_bytes = std::max(use.spill_bytes, launch.spill_bytes);
@@ -35,7 +35,7 @@ KernelUse UseOf(const std::vector<codegen::GpuLaunch>& launches) {
   return use;
 }
 
-std::optional<std::string> RefusalOf(const KernelUse& use) {
+std::optional<std::string> RefusalOf(const ResourceUsage& use) {
   // Of every GPU.
   const int64_t all = target::GpuLimits().multiprocessor_registers;
   if (use.registers_of_block > all) {

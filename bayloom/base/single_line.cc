@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 
 #include <fmt/format.h>
 
@@ -58,7 +58,7 @@ std::string_view LastCharacters(std::string_view text, size_t max_bytes) {
 
 }  // namespace
 
-std::string InOneLine(std::string_view text, size_t max_bytes) {
+std::string SingleLine(std::string_view text, size_t max_bytes) {
   std::string line;
   while (!text.empty()) {
     const std::string next = TakeCharacter(text);
@@ -69,10 +69,10 @@ std::string InOneLine(std::string_view text, size_t max_bytes) {
 }
 
 std::string MessageInOneLine(std::string_view message, size_t max_bytes) {
-  const std::string line = InOneLine(message, std::numeric_limits<size_t>::max());
+  const std::string line = SingleLine(message, std::numeric_limits<size_t>::max());
   if (line.size() <= max_bytes) return line;
   const size_t end = max_bytes / 3;
-  return fmt::format("{} {}", InOneLine(line, max_bytes - end), LastCharacters(line, end));
+  return fmt::format("{} {}", SingleLine(line, max_bytes - end), LastCharacters(line, end));
 }
 
 }  // namespace bayloom::base

@@ -16,15 +16,15 @@
 namespace bayloom::mapspace {
 
 /// The level of memory where a group's tensors are between its operators.
-struct HomeLevel {
+struct RetentionLevel {
   int level = 0;              ///< of the architecture
   bool keeps_weights = true;  ///< else weights pass it by, on their way from the outermost level
 };
 
 /// The levels that can be one: on the chip, of one instance and known capacity, and not among those
 /// that constraints, the architecture's or these, keep inputs out of. Outermost first.
-std::vector<HomeLevel> HomeLevelsOf(const Architecture& architecture,
-                                    std::span<const Directive> constraints = {});
+std::vector<RetentionLevel> RetentionLevelsOf(const Architecture& architecture,
+                                              std::span<const Directive> constraints = {});
 
 /// What is inside of the home level, with that as its outermost one. There it keeps every tensor,
 /// has any capacity and costs nothing: who asks counts what it holds and moves.
@@ -51,10 +51,11 @@ struct TileCost {
 /// are those of the sparse model for a layer of the tile's sizes, all of whose tensors come to the
 /// home level once: a whole layer costs as a tile, together with what comes and goes, what it costs
 /// by itself.
-class HomeModel {
+class OnChipModel {
  public:
   /// `tile`: the problem with the tile's bounds.
-  HomeModel(Problem tile, const Architecture& architecture, HomeLevel home, ReuseCounting counting);
+  OnChipModel(Problem tile, const Architecture& architecture, RetentionLevel home,
+              ReuseCounting counting);
 
   /// Of the tile on InsideOf(architecture, home).
   const AnalyticalModel& inside() const { return inside_; }
@@ -76,14 +77,14 @@ class HomeModel {
                           std::unique_ptr<const SparseEvaluation>& sparse) const;
 
   Architecture architecture_;
-  HomeLevel home_;
+  RetentionLevel home_;
   AnalyticalModel inside_;
   /// Of the levels up to home, and the outermost one around them; nullopt: everything is dense.
   std::optional<AnalyticalModel> stacked_;
 };
 
 /// By the model, which must outlive the evaluator.
-std::unique_ptr<trial::Evaluator<Mapping>> MakeHomeEvaluator(const HomeModel& model,
+std::unique_ptr<trial::Evaluator<Mapping>> MakeHomeEvaluator(const OnChipModel& model,
                                                              MapObjective objective);
 
 /// pJ of reading words from a level, and of writing them to it.

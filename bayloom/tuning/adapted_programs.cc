@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/tuning/lent_programs.h"
+#include "bayloom/tuning/adapted_programs.h"
 
 #include <algorithm>
 #include <cmath>
@@ -106,7 +106,7 @@ Result<tensor::Trace> AdaptTrace(const tensor::Trace& other, const tensor::Trace
   return like.WithDecisions(std::move(decisions));
 }
 
-LentPrograms::LentPrograms(record::Store& store, const target::Target& target, int per_task) {
+AdaptedPrograms::AdaptedPrograms(record::Store& store, const target::Target& target, int per_task) {
   const std::optional<record::TargetId> id = store.FindTarget(target);
   if (!id) return;
   for (const record::TaskRecord& task : store.Tasks()) {
@@ -119,8 +119,8 @@ LentPrograms::LentPrograms(record::Store& store, const target::Target& target, i
   }
 }
 
-std::vector<sketch::Candidate> LentPrograms::For(const sketch::SpaceGenerator& space,
-                                                 int count) const {
+std::vector<sketch::Candidate> AdaptedPrograms::For(const sketch::SpaceGenerator& space,
+                                                    int count) const {
   struct Lender {
     double distance;
     int space;
@@ -140,17 +140,17 @@ std::vector<sketch::Candidate> LentPrograms::For(const sketch::SpaceGenerator& s
     }
   }
   std::ranges::stable_sort(lenders, {}, &Lender::distance);
-  std::vector<sketch::Candidate> lent;
+  std::vector<sketch::Candidate> adapted;
   std::set<uint64_t> hashes;
   for (const Lender& lender : lenders) {
-    if (std::ssize(lent) == count) break;
+    if (std::ssize(adapted) == count) break;
     Result<sketch::Candidate> candidate =
         space.Replay(lender.space, lender.trace, base::RandomStream(0));
     if (candidate && hashes.insert(candidate->hash).second) {
-      lent.push_back(*std::move(candidate));
+      adapted.push_back(*std::move(candidate));
     }
   }
-  return lent;
+  return adapted;
 }
 
 }  // namespace bayloom::tuning

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/accelerator/map_run.h"
+#include "bayloom/accelerator/network_mapping.h"
 
 #include <gtest/gtest.h>
 
@@ -28,8 +28,8 @@ MapOptions Options(int64_t evaluations, const std::string& mapper = "") {
   return options;
 }
 
-TEST(MapRun, GivesEvaluationsWhereTheyCount) {
-  MapRun run(TwoLayers(), mapspace::ShippedArchitecture("gemmini"), {}, Options(2000));
+TEST(NetworkMapping, GivesEvaluationsWhereTheyCount) {
+  NetworkMapping run(TwoLayers(), mapspace::ShippedArchitecture("gemmini"), {}, Options(2000));
   int turns = 0;
   EXPECT_EQ(run.Run({.on_trial = {}, .on_slot = [&](const run::RunStatus&) { ++turns; }}),
             trial::StopReason::kTrials);
@@ -41,7 +41,7 @@ TEST(MapRun, GivesEvaluationsWhereTheyCount) {
   EXPECT_GT(spent(0), 0);
 
   double energy = 0, cycles = 0;
-  for (const MapRun::Layer& layer : run.layers()) {
+  for (const NetworkMapping::Layer& layer : run.layers()) {
     const mapspace::Evaluation best = layer.model->Evaluate(*layer.search->result().best);
     EXPECT_EQ(best.EnergyPerMac(), layer.search->result().value);
     energy += layer.layer.count * best.energy_pj;
@@ -52,37 +52,38 @@ TEST(MapRun, GivesEvaluationsWhereTheyCount) {
   EXPECT_EQ(run.Sum().mapped, 2);
 }
 
-TEST(MapRun, EqualSharesAndStops) {
+TEST(NetworkMapping, EqualSharesAndStops) {
   MapOptions options = Options(400);
   options.search.objectives = {mapspace::MapObjective::kDelay};
   options.search.run.scheduler = "round-robin";
-  MapRun run(TwoLayers(), mapspace::ShippedArchitecture("gemmini"), {}, options);
+  NetworkMapping run(TwoLayers(), mapspace::ShippedArchitecture("gemmini"), {}, options);
   run.Run();
   EXPECT_EQ(run.layers()[0].search->result().evaluations, 200);
   options.search.run.budget.stop = [] { return true; };
-  MapRun stopped(TwoLayers(), mapspace::ShippedArchitecture("gemmini"), {}, options);
+  NetworkMapping stopped(TwoLayers(), mapspace::ShippedArchitecture("gemmini"), {}, options);
   EXPECT_EQ(stopped.Run(), trial::StopReason::kStopped);
   EXPECT_EQ(stopped.end(), trial::StopReason::kStopped);
   EXPECT_EQ(stopped.Sum().mapped, 0);
-  EXPECT_THROW(MapRun({}, mapspace::ShippedArchitecture("gemmini"), {}, options), InputError);
+  EXPECT_THROW(NetworkMapping({}, mapspace::ShippedArchitecture("gemmini"), {}, options),
+               InputError);
 }
 
-TEST(MapRun, LayersLearnFromEachOther) {
+TEST(NetworkMapping, LayersLearnFromEachOther) {
   // Of eight layers of one size, each finds in few evaluations what one of them found.
   const std::vector<NetworkLayer> alike(8, {"layer", mapspace::MatmulProblem(64, 128, 256), 1});
   MapOptions options = Options(8 * 20, "bayesian");
   options.search.run.scheduler = "round-robin";
-  MapRun run(alike, mapspace::ShippedArchitecture("gemmini"), {}, options);
+  NetworkMapping run(alike, mapspace::ShippedArchitecture("gemmini"), {}, options);
   run.Run();
   double least = std::numeric_limits<double>::infinity(), most = 0;
-  for (const MapRun::Layer& layer : run.layers()) {
+  for (const NetworkMapping::Layer& layer : run.layers()) {
     least = std::min(least, layer.search->result().value);
     most = std::max(most, layer.search->result().value);
   }
   EXPECT_LE(most, 1.05 * least);
 }
 
-TEST(MapRun, ConstraintsHoldForTheLayersThatHaveTheDimension) {
+TEST(NetworkMapping, ConstraintsHoldForTheLayersThatHaveTheDimension) {
   const mapspace::Problem conv = mapspace::ParseProblem("conv2d:8x8x16,32,3x3,pad=1");
   const mapspace::Problem product = mapspace::MatmulProblem(64, 128, 256);
   ASSERT_GE(conv.DimensionNamed("P"), 0);
@@ -91,26 +92,29 @@ TEST(MapRun, ConstraintsHoldForTheLayersThatHaveTheDimension) {
   std::vector<mapspace::Directive> rules = {{.kind = mapspace::Directive::Kind::kTemporal,
                                              .target = gemmini.levels.front().name,
                                              .factors = {{.dimension = "P", .value = 2}}}};
-  MapRun run({{"conv", conv, 1}, {"product", product, 1}}, gemmini, rules, Options(400));
+  NetworkMapping run({{"conv", conv, 1}, {"product", product, 1}}, gemmini, rules, Options(400));
   run.Run();
   EXPECT_EQ(run.Sum().mapped, 2);
   const mapspace::Mapping& mapping = *run.layers()[0].search->result().best;
   EXPECT_EQ(mapping.levels.front().temporal[conv.DimensionNamed("P")], 2);
 
   rules[0].factors[0].dimension = "X";
-  EXPECT_THROW(MapRun({{"conv", conv, 1}, {"product", product, 1}}, gemmini, rules, Options(400)),
-               InputError);
+  EXPECT_THROW(
+      NetworkMapping({{"conv", conv, 1}, {"product", product, 1}}, gemmini, rules, Options(400)),
+      InputError);
 }
 
 class RecordedMapping : public ::testing::Test {
  protected:
-  std::unique_ptr<MapRun> Make(int64_t evaluations, bool resume, const std::string& mapper) {
+  std::unique_ptr<NetworkMapping> Make(int64_t evaluations, bool resume,
+                                       const std::string& mapper) {
     MapOptions options = Options(evaluations, mapper);
     options.search.run.seed = 5;
     options.database = path_;
     options.resume = resume;
-    return std::make_unique<MapRun>(std::vector<NetworkLayer>{{"", problem_, 1}}, architecture_,
-                                    std::span<const mapspace::Directive>{}, options);
+    return std::make_unique<NetworkMapping>(std::vector<NetworkLayer>{{"", problem_, 1}},
+                                            architecture_, std::span<const mapspace::Directive>{},
+                                            options);
   }
 
   const mapspace::Problem problem_ = mapspace::MatmulProblem(8, 4, 16);
@@ -126,7 +130,7 @@ TEST_P(RecordedMapRun, GoesOnFromItsTrialsAndEvaluatesNothingTwice) {
   const int64_t first_part = is_slow ? 15 : 100, whole = is_slow ? 30 : 300;
   mapspace::MapperResult before;
   {
-    const std::unique_ptr<MapRun> run = Make(first_part, false, GetParam());
+    const std::unique_ptr<NetworkMapping> run = Make(first_part, false, GetParam());
     EXPECT_EQ(run->Run(), trial::StopReason::kTrials);
     before = run->layers()[0].search->result();
     EXPECT_EQ(before.evaluations, first_part);
@@ -140,7 +144,7 @@ TEST_P(RecordedMapRun, GoesOnFromItsTrialsAndEvaluatesNothingTwice) {
   EXPECT_LE(kept, first_part);
   EXPECT_GT(kept, first_part / 2);
 
-  const std::unique_ptr<MapRun> run = Make(whole, true, GetParam());
+  const std::unique_ptr<NetworkMapping> run = Make(whole, true, GetParam());
   EXPECT_EQ(run->layers()[0].run->record().id, runs[0].id);
   EXPECT_EQ(run->Status().trials, kept) << "earlier evaluations count";
   EXPECT_EQ(run->layers()[0].search->result().evaluations, kept);
@@ -180,7 +184,7 @@ TEST_F(RecordedMapping, GoesOnOnlyWithTheSameConstraintsAndCounting) {
     options.database = path_;
     options.resume = true;
     options.counting = counting;
-    MapRun run({{"", problem_, 1}}, architecture_, constraints, options);
+    NetworkMapping run({{"", problem_, 1}}, architecture_, constraints, options);
     const int64_t known = run.Status().trials;
     run.Run();
     return known;
@@ -200,7 +204,7 @@ TEST_F(RecordedMapping, GoesOnOnlyWithTheSameConstraintsAndCounting) {
 }
 
 TEST_P(RecordedMapRun, ItsMappingsCanBeReadBack) {
-  const std::unique_ptr<MapRun> run = Make(20, false, GetParam());
+  const std::unique_ptr<NetworkMapping> run = Make(20, false, GetParam());
   run->Run();
   record::Store store(path_);
   const std::vector<mapspace::EarlierMappings> earlier = ReadEarlierMappings(store, "energy");

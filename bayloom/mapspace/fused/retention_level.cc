@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/mapspace/fused/home_level.h"
+#include "bayloom/mapspace/fused/retention_level.h"
 
 #include <algorithm>
 #include <cmath>
@@ -35,13 +35,13 @@ Architecture StackedOn(const Architecture& architecture, int home) {
 
 }  // namespace
 
-std::vector<HomeLevel> HomeLevelsOf(const Architecture& architecture,
-                                    std::span<const Directive> constraints) {
+std::vector<RetentionLevel> RetentionLevelsOf(const Architecture& architecture,
+                                              std::span<const Directive> constraints) {
   const auto bypasses = [&](const StorageLevel& level, std::string_view tensor) {
     return Bypasses(architecture.constraints, level.name, tensor) ||
            Bypasses(constraints, level.name, tensor);
   };
-  std::vector<HomeLevel> homes;
+  std::vector<RetentionLevel> homes;
   for (int l = architecture.LevelCount() - 2; l >= 1; --l) {
     const StorageLevel& level = architecture.levels[l];
     if (level.instances != 1 || level.words == 0 || bypasses(level, "Inputs")) continue;
@@ -66,8 +66,8 @@ Architecture InsideOf(const Architecture& architecture, int home) {
   return inside;
 }
 
-HomeModel::HomeModel(Problem tile, const Architecture& architecture, HomeLevel home,
-                     ReuseCounting counting)
+OnChipModel::OnChipModel(Problem tile, const Architecture& architecture, RetentionLevel home,
+                         ReuseCounting counting)
     : architecture_(architecture),
       home_(home),
       inside_(std::move(tile), InsideOf(architecture, home.level), counting) {
@@ -76,11 +76,11 @@ HomeModel::HomeModel(Problem tile, const Architecture& architecture, HomeLevel h
   }
 }
 
-bool HomeModel::Passes(int tensor) const {
+bool OnChipModel::Passes(int tensor) const {
   return !home_.keeps_weights && inside_.problem().tensors[tensor].name == "Weights";
 }
 
-Mapping HomeModel::Stacked(const Mapping& mapping) const {
+Mapping OnChipModel::Stacked(const Mapping& mapping) const {
   Mapping stacked = mapping;
   MappingLevel& home = stacked.levels.back();
   for (int t = 0; t < inside_.problem().TensorCount(); ++t) {
@@ -90,18 +90,18 @@ Mapping HomeModel::Stacked(const Mapping& mapping) const {
   return stacked;
 }
 
-bool HomeModel::Fits(const Mapping& mapping) const {
+bool OnChipModel::Fits(const Mapping& mapping) const {
   if (!stacked_) return inside_.Fits(mapping);
   return stacked_->Fits(Stacked(mapping));
 }
 
-Status HomeModel::CheckFit(const Mapping& mapping) const {
+Status OnChipModel::CheckFit(const Mapping& mapping) const {
   if (!stacked_) return inside_.CheckFit(mapping);
   return stacked_->CheckFit(Stacked(mapping));
 }
 
-TileCost HomeModel::EvaluateSparse(const Mapping& mapping,
-                                   std::unique_ptr<const SparseEvaluation>& sparse) const {
+TileCost OnChipModel::EvaluateSparse(const Mapping& mapping,
+                                     std::unique_ptr<const SparseEvaluation>& sparse) const {
   const Evaluation evaluation = stacked_->Evaluate(Stacked(mapping), sparse);
   const Arithmetic& arithmetic = architecture_.arithmetic;
   const StorageLevel& home = architecture_.levels[home_.level];
@@ -133,7 +133,7 @@ TileCost HomeModel::EvaluateSparse(const Mapping& mapping,
   return cost;
 }
 
-TileCost HomeModel::EvaluateWithForms(const Mapping& mapping) const {
+TileCost OnChipModel::EvaluateWithForms(const Mapping& mapping) const {
   if (!stacked_) return Evaluate(mapping);
   std::unique_ptr<const SparseEvaluation> sparse;
   TileCost cost = EvaluateSparse(mapping, sparse);
@@ -157,7 +157,7 @@ TileCost HomeModel::EvaluateWithForms(const Mapping& mapping) const {
   return cost;
 }
 
-TileCost HomeModel::Evaluate(const Mapping& mapping) const {
+TileCost OnChipModel::Evaluate(const Mapping& mapping) const {
   if (stacked_) {
     std::unique_ptr<const SparseEvaluation> sparse;
     return EvaluateSparse(mapping, sparse);
@@ -181,7 +181,7 @@ TileCost HomeModel::Evaluate(const Mapping& mapping) const {
   return cost;
 }
 
-double HomeModel::ValueOf(const TileCost& cost, MapObjective objective) const {
+double OnChipModel::ValueOf(const TileCost& cost, MapObjective objective) const {
   switch (objective) {
     case MapObjective::kEnergy:
       return cost.energy_pj / cost.operations;
@@ -193,7 +193,7 @@ double HomeModel::ValueOf(const TileCost& cost, MapObjective objective) const {
   return cost.energy_pj * static_cast<double>(cost.cycles);
 }
 
-std::unique_ptr<trial::Evaluator<Mapping>> MakeHomeEvaluator(const HomeModel& model,
+std::unique_ptr<trial::Evaluator<Mapping>> MakeHomeEvaluator(const OnChipModel& model,
                                                              MapObjective objective) {
   return std::make_unique<trial::InlineEvaluator<Mapping>>(
       [&model, objective](const Mapping& mapping) {

@@ -12,9 +12,9 @@ namespace bayloom::page {
 /// Text of strangers (names of models, tasks and parameters, reasons) as a document has it: one
 /// line of UTF-8 without control characters, not too long. What shows it need only escape what its
 /// own format reserves.
-std::string Shown(std::string_view text);
+std::string Sanitized(std::string_view text);
 /// The same of a text of several lines.
-std::string ShownLines(std::string_view text);
+std::string SanitizedLines(std::string_view text);
 /// A number, or null where it is not finite.
 nlohmann::json Finite(double value);
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/accelerator/fused_run.h"
+#include "bayloom/accelerator/fused_mapping.h"
 
 #include <fmt/format.h>
 
@@ -66,17 +66,18 @@ mapspace::TileMapperOptions TileOptions(const FusedOptions& options) {
 
 }  // namespace
 
-FusedRun::FusedRun(const graph::Graph& graph, const mapspace::Architecture& architecture,
-                   std::span<const mapspace::Directive> constraints, FusedOptions options)
-    : FusedRun(FusedLayersOf(graph), architecture, constraints, std::move(options)) {}
+FusedMapping::FusedMapping(const graph::Graph& graph, const mapspace::Architecture& architecture,
+                           std::span<const mapspace::Directive> constraints, FusedOptions options)
+    : FusedMapping(FusedLayersOf(graph), architecture, constraints, std::move(options)) {}
 
-FusedRun::FusedRun(mapspace::FusedNetwork network, const mapspace::Architecture& architecture,
-                   std::span<const mapspace::Directive> constraints, FusedOptions options)
+FusedMapping::FusedMapping(mapspace::FusedNetwork network,
+                           const mapspace::Architecture& architecture,
+                           std::span<const mapspace::Directive> constraints, FusedOptions options)
     : network_(std::move(network)),
       architecture_(architecture),
       constraints_(constraints.begin(), constraints.end()),
       options_(std::move(options)) {
-  if (mapspace::HomeLevelsOf(architecture_, constraints_).empty()) {
+  if (mapspace::RetentionLevelsOf(architecture_, constraints_).empty()) {
     throw InputError(fmt::format(
         "'{}' has no memory for tensors between layers: one instance on the chip, of known "
         "capacity, that inputs may be kept in",
@@ -89,17 +90,17 @@ FusedRun::FusedRun(mapspace::FusedNetwork network, const mapspace::Architecture&
     const auto found = std::ranges::find(layers, op.product->problem, &NetworkLayer::problem);
     layer_of_.back() = static_cast<int>(found - layers.begin());
   }
-  layers_ = std::make_unique<MapRun>(std::move(layers), architecture_, constraints,
-                                     LayerOptions(options_));
+  layers_ = std::make_unique<NetworkMapping>(std::move(layers), architecture_, constraints,
+                                             LayerOptions(options_));
   tiles_ =
       std::make_unique<mapspace::TileMapper>(architecture_, constraints_, TileOptions(options_));
   if (!options_.layers.database.empty()) OpenRecord();
 }
 
-FusedRun::~FusedRun() = default;
+FusedMapping::~FusedMapping() = default;
 
 /// All that a tile's best mapping depends on but its sizes and the seed.
-std::string FusedRun::Definition() const {
+std::string FusedMapping::Definition() const {
   std::string operators;
   for (const mapspace::FusedOperator& op : network_.operators) {
     operators += op.product ? op.product->problem.Describe() : op.name;
@@ -122,7 +123,7 @@ std::string FusedRun::Definition() const {
 }
 
 /// Finds or begins the run of the tiles; makes those of earlier runs known.
-void FusedRun::OpenRecord() {
+void FusedMapping::OpenRecord() {
   record::RunRecord wanted;
   wanted.kind = record::RunKind::kMap;
   wanted.name = fmt::format("{} fused on {}", network_.name, architecture_.name);
@@ -135,7 +136,7 @@ void FusedRun::OpenRecord() {
   tiles_->SetOnMapped([this](const mapspace::MappedTile& tile) { Keep(tile); });
 }
 
-void FusedRun::Restore(const std::vector<record::StoredTrial>& trials) {
+void FusedMapping::Restore(const std::vector<record::StoredTrial>& trials) {
   for (const record::StoredTrial& trial : trials) {
     const std::string where = fmt::format("cannot resume: trial {}", trial.ordinal);
     const nlohmann::json tile = base::ParseJsonOrDiscard(trial.candidate);
@@ -144,9 +145,9 @@ void FusedRun::Restore(const std::vector<record::StoredTrial>& trials) {
                          tile["home"].is_string() && tile.contains("levels");
     if (!is_tile) throw InputError(where + " is no tile");
     const int level = architecture_.LevelNamed(tile["home"].get<std::string>());
-    const std::vector<mapspace::HomeLevel> homes =
-        mapspace::HomeLevelsOf(architecture_, constraints_);
-    const auto home = std::ranges::find(homes, level, &mapspace::HomeLevel::level);
+    const std::vector<mapspace::RetentionLevel> homes =
+        mapspace::RetentionLevelsOf(architecture_, constraints_);
+    const auto home = std::ranges::find(homes, level, &mapspace::RetentionLevel::level);
     if (home == homes.end()) throw InputError(where + " is at a level that keeps nothing");
     const mapspace::Problem problem =
         mapspace::ParseProblemYaml(tile["problem"].get<std::string>(), where);
@@ -162,7 +163,7 @@ void FusedRun::Restore(const std::vector<record::StoredTrial>& trials) {
   }
 }
 
-void FusedRun::Keep(const mapspace::MappedTile& tile) {
+void FusedMapping::Keep(const mapspace::MappedTile& tile) {
   nlohmann::json candidate = {{"problem", mapspace::PrintProblemYaml(tile.problem)},
                               {"home", architecture_.levels[tile.home.level].name},
                               {"levels", nullptr}};
@@ -171,8 +172,8 @@ void FusedRun::Keep(const mapspace::MappedTile& tile) {
   if (tile.mapping) {
     const mapspace::Architecture inside = mapspace::InsideOf(architecture_, tile.home.level);
     candidate["levels"] = mapspace::ToJson(*tile.mapping, tile.problem, inside).at("levels");
-    const mapspace::HomeModel model(tile.problem, architecture_, tile.home,
-                                    options_.layers.counting);
+    const mapspace::OnChipModel model(tile.problem, architecture_, tile.home,
+                                      options_.layers.counting);
     outcome = trial::Outcome::Feasible(model.ValueOf(tile.cost, objective()));
     outcome.Set("energy_pj", tile.cost.energy_pj);
     outcome.Set("cycles", static_cast<double>(tile.cost.cycles));
@@ -183,15 +184,15 @@ void FusedRun::Keep(const mapspace::MappedTile& tile) {
                  .elapsed = base::MonotonicSeconds() - begin_});
 }
 
-trial::StopReason FusedRun::RunLayers(const run::RunObserver& observer) {
+trial::StopReason FusedMapping::RunLayers(const run::RunObserver& observer) {
   begin_ = base::MonotonicSeconds();
   const trial::StopReason reason = layers_->Run(observer);
   if (layers_->Sum().mapped == std::ssize(layers_->layers())) ReadLayers();
   return reason;
 }
 
-FusedRun::OnChip FusedRun::OnChipOf(const MapRun::Layer& layer,
-                                    const mapspace::Evaluation& evaluation) const {
+FusedMapping::OnChip FusedMapping::OnChipOf(const NetworkMapping::Layer& layer,
+                                            const mapspace::Evaluation& evaluation) const {
   const int outermost = architecture_.LevelCount() - 1;
   double energy = evaluation.energy_pj;
   for (const mapspace::TensorTraffic& traffic : evaluation.levels[outermost].tensors) {
@@ -203,18 +204,19 @@ FusedRun::OnChip FusedRun::OnChipOf(const MapRun::Layer& layer,
   OnChip on_chip = {.energy_pj = energy / macs, .cycles = static_cast<double>(cycles) / macs};
   if (layer.model->sparse() == nullptr) return on_chip;
   const mapspace::Mapping& best = *layer.search->result().best;
-  for (const mapspace::HomeLevel home : mapspace::HomeLevelsOf(architecture_, constraints_)) {
-    const mapspace::HomeModel model(layer.layer.problem, architecture_, home,
-                                    options_.layers.counting);
+  for (const mapspace::RetentionLevel home :
+       mapspace::RetentionLevelsOf(architecture_, constraints_)) {
+    const mapspace::OnChipModel model(layer.layer.problem, architecture_, home,
+                                      options_.layers.counting);
     on_chip.forms[home.level] = model.EvaluateWithForms(AllInside(best, home.level)).forms;
   }
   return on_chip;
 }
 
-void FusedRun::ReadLayers() {
+void FusedMapping::ReadLayers() {
   std::vector<mapspace::Evaluation> evaluations;
   std::vector<std::unique_ptr<const mapspace::SparseEvaluation>> sparse;
-  for (const MapRun::Layer& layer : layers_->layers()) {
+  for (const NetworkMapping::Layer& layer : layers_->layers()) {
     const mapspace::Mapping& best = *layer.search->result().best;
     evaluations.push_back(layer.model->Evaluate(best, sparse.emplace_back()));
     on_chip_.push_back(OnChipOf(layer, evaluations.back()));
@@ -229,8 +231,8 @@ void FusedRun::ReadLayers() {
   }
 }
 
-std::optional<mapspace::TileCost> FusedRun::Estimate(int op, const mapspace::Problem& tile,
-                                                     mapspace::HomeLevel home) const {
+std::optional<mapspace::TileCost> FusedMapping::Estimate(int op, const mapspace::Problem& tile,
+                                                         mapspace::RetentionLevel home) const {
   const OnChip& layer = on_chip_[layer_of_[op]];
   const double macs = static_cast<double>(tile.Macs());
   mapspace::TileCost cost = {.energy_pj = macs * layer.energy_pj,
@@ -255,20 +257,20 @@ std::optional<mapspace::TileCost> FusedRun::Estimate(int op, const mapspace::Pro
   return cost;
 }
 
-bool FusedRun::IsOver() const {
+bool FusedMapping::IsOver() const {
   const trial::Budget& budget = options_.layers.search.run.budget;
   return budget.stop() || base::MonotonicSeconds() - begin_ > budget.seconds;
 }
 
-mapspace::TileCoster FusedRun::Estimator() const {
-  return [this](int op, const mapspace::Problem& tile, mapspace::HomeLevel home) {
+mapspace::TileCoster FusedMapping::Estimator() const {
+  return [this](int op, const mapspace::Problem& tile, mapspace::RetentionLevel home) {
     return Estimate(op, tile, home);
   };
 }
 
-mapspace::TileCoster FusedRun::Exact(const std::function<void(const Status&)>& on_tile) {
+mapspace::TileCoster FusedMapping::Exact(const std::function<void(const Status&)>& on_tile) {
   return [this, &on_tile](int, const mapspace::Problem& tile,
-                          mapspace::HomeLevel home) -> std::optional<mapspace::TileCost> {
+                          mapspace::RetentionLevel home) -> std::optional<mapspace::TileCost> {
     if (IsOver()) return std::nullopt;
     const int64_t before = tiles_->mapped();
     const mapspace::MappedTile* mapped = tiles_->Map(tile, home);
@@ -278,7 +280,7 @@ mapspace::TileCoster FusedRun::Exact(const std::function<void(const Status&)>& o
   };
 }
 
-trial::StopReason FusedRun::EndOfGroups(bool ended) {
+trial::StopReason FusedMapping::EndOfGroups(bool ended) {
   end_ = base::MonotonicSeconds();
   const trial::StopReason reason = options_.layers.search.run.budget.stop()
                                        ? trial::StopReason::kStopped
@@ -288,7 +290,7 @@ trial::StopReason FusedRun::EndOfGroups(bool ended) {
   return reason;
 }
 
-trial::StopReason FusedRun::RunGroups(const std::function<void(const Status&)>& on_tile) {
+trial::StopReason FusedMapping::RunGroups(const std::function<void(const Status&)>& on_tile) {
   if (costs_.empty()) throw InputError("not all layers have a mapping");
   mapspace::GroupSearchOptions options;
   options.objective = objective();
@@ -300,8 +302,8 @@ trial::StopReason FusedRun::RunGroups(const std::function<void(const Status&)>& 
   return EndOfGroups(search_->Run());
 }
 
-trial::StopReason FusedRun::RunDivisions(const mapspace::NetworkOnChip& chip,
-                                         const std::function<void(const Status&)>& on_tile) {
+trial::StopReason FusedMapping::RunDivisions(const mapspace::NetworkOnChip& chip,
+                                             const std::function<void(const Status&)>& on_tile) {
   mapspace::DivisionSearchOptions options;
   options.objective = objective();
   options.constraints = constraints_;
@@ -314,12 +316,12 @@ trial::StopReason FusedRun::RunDivisions(const mapspace::NetworkOnChip& chip,
   return EndOfGroups(!IsOver());
 }
 
-const mapspace::GroupPlan& FusedRun::Plan() const {
+const mapspace::GroupPlan& FusedMapping::Plan() const {
   static const mapspace::GroupPlan kEmpty;
   return search_ ? search_->plan() : kEmpty;
 }
 
-mapspace::GroupPlan FusedRun::LayerByLayer() const {
+mapspace::GroupPlan FusedMapping::LayerByLayer() const {
   mapspace::GroupPlan plan;
   for (int k = 0; k < std::ssize(costs_); ++k) {
     plan.groups.push_back(
@@ -331,10 +333,10 @@ mapspace::GroupPlan FusedRun::LayerByLayer() const {
   return plan;
 }
 
-mapspace::TileCoster FusedRun::CollectInto(std::vector<mapspace::MappedTile>& tiles) {
+mapspace::TileCoster FusedMapping::CollectInto(std::vector<mapspace::MappedTile>& tiles) {
   const auto known = std::make_shared<std::set<std::string>>();
   return [this, known, &tiles](int, const mapspace::Problem& tile,
-                               mapspace::HomeLevel home) -> std::optional<mapspace::TileCost> {
+                               mapspace::RetentionLevel home) -> std::optional<mapspace::TileCost> {
     const mapspace::MappedTile* mapped = tiles_->Map(tile, home);
     if (mapped == nullptr || !mapped->mapping) return std::nullopt;
     if (known->insert(tile.Describe()).second) tiles.push_back(*mapped);
@@ -342,14 +344,14 @@ mapspace::TileCoster FusedRun::CollectInto(std::vector<mapspace::MappedTile>& ti
   };
 }
 
-std::vector<mapspace::MappedTile> FusedRun::TilesOf(const mapspace::FusedGroup& group) {
+std::vector<mapspace::MappedTile> FusedMapping::TilesOf(const mapspace::FusedGroup& group) {
   std::vector<mapspace::MappedTile> tiles;
   const mapspace::TileCoster collect = CollectInto(tiles);
   if (group.home && !mapspace::CostOfFusedGroup(network_, architecture_, group, collect)) return {};
   return tiles;
 }
 
-std::vector<mapspace::MappedTile> FusedRun::TilesOf(const mapspace::DividedGroup& group) {
+std::vector<mapspace::MappedTile> FusedMapping::TilesOf(const mapspace::DividedGroup& group) {
   if (!group.group.home || !chip_) return {};
   std::vector<mapspace::MappedTile> tiles;
   const mapspace::TileCoster collect = CollectInto(tiles);
@@ -357,7 +359,7 @@ std::vector<mapspace::MappedTile> FusedRun::TilesOf(const mapspace::DividedGroup
   return tiles;
 }
 
-FusedRun::Status FusedRun::GetStatus() const {
+FusedMapping::Status FusedMapping::GetStatus() const {
   Status status;
   status.searched = tiles_->mapped();
   status.tiles = restored_ + status.searched;

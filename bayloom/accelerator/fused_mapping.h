@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "bayloom/accelerator/map_run.h"
+#include "bayloom/accelerator/network_mapping.h"
 #include "bayloom/mapspace/cores/division_search.h"
 #include "bayloom/mapspace/fused/group_search.h"
 #include "bayloom/mapspace/fused/tile_mapper.h"
@@ -29,23 +29,23 @@ struct FusedOptions {
 };
 
 /// Maps a network onto an architecture with the tensors between some of its layers on the chip:
-/// first every layer by itself, as MapRun does, then groups of consecutive operators whose tiles
-/// run depth-first (mapspace/fused/group_search.h).
+/// first every layer by itself, as NetworkMapping does, then groups of consecutive operators whose
+/// tiles run depth-first (mapspace/fused/group_search.h).
 ///
-///     FusedRun run(graph, ShippedArchitecture("simba-like"), {}, {});
+///     FusedMapping run(graph, ShippedArchitecture("simba-like"), {}, {});
 ///     run.RunLayers();
 ///     run.RunGroups();
 ///     Use(run.search().plan(), run.LayerByLayer());
-class FusedRun {
+class FusedMapping {
  public:
   /// Throws InputError for what cannot be searched, and architectures without a level on the chip
   /// where tensors can stay.
-  FusedRun(const graph::Graph& graph, const mapspace::Architecture& architecture,
-           std::span<const mapspace::Directive> constraints, FusedOptions options);
+  FusedMapping(const graph::Graph& graph, const mapspace::Architecture& architecture,
+               std::span<const mapspace::Directive> constraints, FusedOptions options);
   /// Of a network as FusedLayersOf gives it, with densities or widths of words, if there are any.
-  FusedRun(mapspace::FusedNetwork network, const mapspace::Architecture& architecture,
-           std::span<const mapspace::Directive> constraints, FusedOptions options);
-  ~FusedRun();
+  FusedMapping(mapspace::FusedNetwork network, const mapspace::Architecture& architecture,
+               std::span<const mapspace::Directive> constraints, FusedOptions options);
+  ~FusedMapping();
 
   /// Where the search of groups is.
   struct Status {
@@ -56,8 +56,8 @@ class FusedRun {
     mapspace::GroupSearch::Progress search;
   };
 
-  MapRun& layers() { return *layers_; }
-  const MapRun& layers() const { return *layers_; }
+  NetworkMapping& layers() { return *layers_; }
+  const NetworkMapping& layers() const { return *layers_; }
   trial::StopReason RunLayers(const run::RunObserver& observer = {});
   /// After the layers, if they have mappings; `on_tile` after every tile that was mapped. Until the
   /// time that is left is spent.
@@ -91,9 +91,9 @@ class FusedRun {
   };
   /// What every operator costs by itself, and where its layer is among the mapped ones.
   void ReadLayers();
-  OnChip OnChipOf(const MapRun::Layer& layer, const mapspace::Evaluation& evaluation) const;
+  OnChip OnChipOf(const NetworkMapping::Layer& layer, const mapspace::Evaluation& evaluation) const;
   std::optional<mapspace::TileCost> Estimate(int op, const mapspace::Problem& tile,
-                                             mapspace::HomeLevel home) const;
+                                             mapspace::RetentionLevel home) const;
   mapspace::TileCoster Estimator() const;
   /// Maps tiles that are not known; has no cost of them once the run is over.
   mapspace::TileCoster Exact(const std::function<void(const Status&)>& on_tile);
@@ -110,7 +110,7 @@ class FusedRun {
   mapspace::Architecture architecture_;
   std::vector<mapspace::Directive> constraints_;
   FusedOptions options_;
-  std::unique_ptr<MapRun> layers_;
+  std::unique_ptr<NetworkMapping> layers_;
   std::vector<int> layer_of_;  ///< of every operator; -1: it multiplies nothing
   std::vector<mapspace::GroupCost> costs_;
   std::vector<OnChip> on_chip_;          ///< of every mapped layer

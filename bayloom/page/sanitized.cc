@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/page/shown.h"
+#include "bayloom/page/sanitized.h"
 
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/report/printable.h"
 
 namespace bayloom::page {
@@ -17,9 +17,9 @@ constexpr size_t kMaxTextBytes = 200'000;
 
 }  // namespace
 
-std::string Shown(std::string_view text) { return base::InOneLine(text, kMaxLineBytes); }
+std::string Sanitized(std::string_view text) { return base::SingleLine(text, kMaxLineBytes); }
 
-std::string ShownLines(std::string_view text) {
+std::string SanitizedLines(std::string_view text) {
   const bool is_cut = text.size() > kMaxTextBytes;
   return report::InLines(text.substr(0, kMaxTextBytes)) + (is_cut ? "\n..." : "");
 }

@@ -20,7 +20,7 @@ tensor::Tensor ToChannelsLast(GraphBuilder& b, const tensor::Tensor& x) {
                [&](const auto& i) { return x(i[0], i[3], i[1], i[2]); });
 }
 
-TEST(AbsorbMoves, ReadsSlicesAndTranspositionsWhereTheyComeFrom) {
+TEST(FoldTransposes, ReadsSlicesAndTranspositionsWhereTheyComeFrom) {
   GraphBuilder b("moves");
   const tensor::Tensor x = b.Input("x", tensor::DType::kFloat32, {6, 8});
   const tensor::Tensor slice =
@@ -28,37 +28,37 @@ TEST(AbsorbMoves, ReadsSlicesAndTranspositionsWhereTheyComeFrom) {
   const tensor::Tensor y = Transpose(b, slice);
   const tensor::Tensor sums = b.Reduce("sum", {4}, {{"k", 2}}, tensor::Reduction::kSum,
                                        [&](const auto& s, const auto& r) { return y(s[0], r[0]); });
-  EXPECT_EQ(OpsOf(CheckedPass(AbsorbMoves, b.Build({{"sums", sums.id()}}))), "sum");
+  EXPECT_EQ(OpsOf(CheckedPass(FoldTransposes, b.Build({{"sums", sums.id()}}))), "sum");
 }
 
-TEST(AbsorbMoves, KeepsTheContiguousAxisOfAProduct) {
+TEST(FoldTransposes, KeepsTheContiguousAxisOfAProduct) {
   GraphBuilder b("product");
   const tensor::Tensor a = b.Input("a", tensor::DType::kFloat32, {5, 4});
   const tensor::Tensor w = b.Input("w", tensor::DType::kFloat32, {7, 5});
   const tensor::Tensor c = Multiply(b, Transpose(b, a), Transpose(b, w));
-  EXPECT_EQ(OpsOf(CheckedPass(AbsorbMoves, b.Build({{"c", c.id()}}))), "transpose, matmul")
+  EXPECT_EQ(OpsOf(CheckedPass(FoldTransposes, b.Build({{"c", c.id()}}))), "transpose, matmul")
       << "the left factor may be read across its rows, the right one may not";
 }
 
-TEST(AbsorbMoves, ConvolutionsReadImagesOfFewChannelsAsTheyCome) {
+TEST(FoldTransposes, ConvolutionsReadImagesOfFewChannelsAsTheyCome) {
   for (int64_t channels : {3, 8}) {
     GraphBuilder b("conv");
     const tensor::Tensor x = b.Input("x", tensor::DType::kFloat32, {1, channels, 6, 6});
     const tensor::Tensor w = b.Constant("w", RandomTensor({3, 3, channels, 4}, 1));
     const tensor::Tensor y = Convolve(b, ToChannelsLast(b, x), w);
-    EXPECT_EQ(OpsOf(CheckedPass(AbsorbMoves, b.Build({{"y", y.id()}}))),
+    EXPECT_EQ(OpsOf(CheckedPass(FoldTransposes, b.Build({{"y", y.id()}}))),
               channels == 3 ? "conv" : "transpose, conv");
   }
 }
 
-TEST(AbsorbMoves, LooksThroughViews) {
+TEST(FoldTransposes, LooksThroughViews) {
   GraphBuilder b("view");
   const tensor::Tensor x = b.Input("x", tensor::DType::kFloat32, {4, 6});
   const tensor::Tensor view = b.View(Transpose(b, x), {6, 2, 2});
   const tensor::Tensor y =
       b.Reduce("max", {6, 2}, {{"k", 2}}, tensor::Reduction::kMax,
                [&](const auto& s, const auto& r) { return view(s[0], s[1], r[0]); });
-  EXPECT_EQ(OpsOf(CheckedPass(AbsorbMoves, b.Build({{"y", y.id()}}))), "max");
+  EXPECT_EQ(OpsOf(CheckedPass(FoldTransposes, b.Build({{"y", y.id()}}))), "max");
 }
 
 }  // namespace
