@@ -38,7 +38,7 @@ void SortLoops(const tensor::Program& program, const plan::KernelPlan& kernel, G
   }
 }
 
-void Distribution(const tensor::Program& program, const plan::KernelPlan& kernel,
+void Distribute(const tensor::Program& program, const plan::KernelPlan& kernel,
                   GpuBlockNest& nest) {
   if (nest.distributed >= 0) {
     const int64_t extent = program.ExtentOf(nest.distributed);
@@ -70,7 +70,7 @@ std::vector<GpuBlockNest> NestsOf(const tensor::Program& program, const plan::Gp
     nest.accesses = tensor::AccessesOf(program, block);
     nest.loops = program.LoopsAround(tensor::NodeRef::Block(block));
     SortLoops(program, kernel, nest);
-    Distribution(program, kernel, nest);
+    Distribute(program, kernel, nest);
     for (const LoopId loop : nest.serial) {
       if (straight.contains(loop)) nest.straight.push_back(loop);
     }
