@@ -20,14 +20,14 @@ constexpr double kDistrust = 6;
 /// No clock and no machine is so quiet that less than this is clear of one round.
 constexpr double kMinNoise = 0.005;
 
-double Median(const std::vector<double>& values) { return measure::Quantile(values, 0.5); }
+double MedianOf(const std::vector<double>& values) { return measure::Quantile(values, 0.5); }
 
 /// The standard deviation of normal values with this median absolute deviation.
 double RobustDeviation(const std::vector<double>& values) {
-  const double median = Median(values);
+  const double median = MedianOf(values);
   std::vector<double> distances;
   for (const double value : values) distances.push_back(std::abs(value - median));
-  return 1.4826 * Median(distances);
+  return 1.4826 * MedianOf(distances);
 }
 
 /// The standard error of the median of so many normal values.
@@ -61,7 +61,7 @@ double Turns::Noise() const {
     if (i != fastest && logs.size() >= size_t{kMinRounds})
       deviations.push_back(RobustDeviation(logs));
   }
-  return deviations.empty() ? 0 : Median(deviations);
+  return deviations.empty() ? 0 : MedianOf(deviations);
 }
 
 void Turns::Drop(double noise, int tasks) {
@@ -73,7 +73,7 @@ void Turns::Drop(double noise, int tasks) {
     const double deviation = std::max({kMinNoise, noise, RobustDeviation(logs)});
     const double rounds = static_cast<double>(logs.size() - 1) * std::max(1, tasks);
     const double clear = kClear * (1 + kDistrust / rounds);
-    if (Median(logs) > clear * ErrorOfMedian(deviation, logs.size())) is_in_[i] = false;
+    if (MedianOf(logs) > clear * ErrorOfMedian(deviation, logs.size())) is_in_[i] = false;
   }
 }
 
@@ -84,7 +84,7 @@ int Turns::Fastest() const {
   double least = 0;
   for (int i = 0; i < programs(); ++i) {
     if (!is_in_[i]) continue;
-    const double median = seconds_[i].empty() ? 0 : Median(seconds_[i]);
+    const double median = seconds_[i].empty() ? 0 : MedianOf(seconds_[i]);
     if (fastest >= 0 && median >= least) continue;
     fastest = i;
     least = median;
