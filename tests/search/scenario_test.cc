@@ -11,6 +11,7 @@
 
 #include "bayloom/base/result.h"
 #include "bayloom/search/code_constraint.h"
+#include "bayloom/search/scenario_overrides.h"
 #include "bayloom/space/configuration_json.h"
 
 namespace bayloom::search {
@@ -272,6 +273,13 @@ constraints: [a != 2]
   EXPECT_EQ(ParseScenario(text, "s.yaml", constraints).space->CountFeasible(), 5);  // b < a != 2
   const std::vector<CodeConstraint> unknown = {{{"c"}, is_less}};
   EXPECT_THROW(ParseScenario(text, "s.yaml", unknown), InputError);
+}
+
+TEST(ReadScenario, AGivenCommandAnswersTheObjectiveOfAFileWithoutEvaluator) {
+  Scenario scenario =
+      ParseScenario("parameters: {x: {type: integer, range: [1, 4]}}\nminimize: seconds\n", "f");
+  OverrideCommand("run {x}", scenario);
+  EXPECT_THAT(scenario.evaluator.answer.fields, ElementsAre("seconds"));
 }
 
 TEST(ReadScenario, TakesSeveralObjectivesAndStopRules) {
