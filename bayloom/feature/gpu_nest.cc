@@ -39,7 +39,7 @@ void SortLoops(const tensor::Program& program, const plan::KernelPlan& kernel, G
 }
 
 void Distribute(const tensor::Program& program, const plan::KernelPlan& kernel,
-                  GpuBlockNest& nest) {
+                GpuBlockNest& nest) {
   if (nest.distributed >= 0) {
     const int64_t extent = program.ExtentOf(nest.distributed);
     nest.active_threads = std::min<int64_t>(kernel.threads, extent);
