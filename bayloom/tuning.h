@@ -47,8 +47,6 @@
 
 namespace bayloom {
 
-using search::ScenarioSearch;
-using search::SearchOptions;
 using tuning::MeasureEvaluator;
 using tuning::NetworkSubject;
 using tuning::OperatorSubject;

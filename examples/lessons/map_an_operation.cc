@@ -6,8 +6,8 @@
 
 #include <fmt/core.h>
 
+#include "bayloom/accelerator.h"
 #include "bayloom/mapspace.h"
-#include "bayloom/tuning.h"
 
 using namespace bayloom;
 
