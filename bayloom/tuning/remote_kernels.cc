@@ -30,7 +30,7 @@ namespace bayloom::tuning {
 namespace {
 
 /// More than any slot has trials: strategies choose a slot's candidates together.
-constexpr int kCapacity = 1024;
+constexpr int kMaxWaiting = 1024;
 
 Result<codegen::KernelObject> CompileAndLink(const tensor::Program& program,
                                              const target::Target& target) {
@@ -94,7 +94,7 @@ RemoteKernelEvaluator::RemoteKernelEvaluator(remote::WorkerPool& pool, target::T
   if (!linked) throw InputError(linked.error().message);
 }
 
-int RemoteKernelEvaluator::Capacity() const { return kCapacity; }
+int RemoteKernelEvaluator::Capacity() const { return kMaxWaiting; }
 
 void RemoteKernelEvaluator::Submit(trial::TrialId id, const ProgramTrial& trial) {
   waiting_.push_back({id, &trial});

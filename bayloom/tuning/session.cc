@@ -20,7 +20,7 @@ namespace {
 /// What each task tries before any gets more: the zero-trial program and one that is known or lent.
 constexpr int kMaxOpeningTrials = 2;
 /// Trials of a session that nothing else ends.
-constexpr int64_t kTrials = 1000;
+constexpr int64_t kDefaultTrials = 1000;
 
 /// Trials of a slot by default, as SessionOptions::run says.
 int64_t SlotSize(int64_t trials, size_t tasks) {
@@ -81,8 +81,8 @@ Session::Session(const target::Target& target, std::vector<TaskSpec> specs, reco
   }
   earlier_phases_ = log_->phases();
   run::RunOptions& run = options_.run;
-  run = run::WithDefaults(std::move(run),
-                          {.budget = {.trials = kTrials}, .scheduler = SessionOptions::kScheduler});
+  run = run::WithDefaults(std::move(run), {.budget = {.trials = kDefaultTrials},
+                                           .scheduler = SessionOptions::kScheduler});
   if (run.trials_per_slot == 0) run.trials_per_slot = SlotSize(run.budget.trials, specs.size());
   run.earlier_seconds = log_->seconds();
   run.failures_alike = run::kMaxFailuresAlike;

@@ -22,7 +22,7 @@ namespace bayloom::tuning {
 namespace {
 
 /// Programs of other extents that the estimate compares with those of its own search.
-constexpr int kLent = 16;
+constexpr int kMaxLent = 16;
 
 ChosenProgram Measured(MeasuredCandidate&& candidate, ProgramSource source) {
   return {std::move(candidate.candidate.program), std::move(candidate.outcome), source};
@@ -46,7 +46,7 @@ std::optional<ChosenProgram> KnownProgram(const sketch::SpaceGenerator& space,
 ChosenProgram EstimatedProgram(const sketch::SpaceGenerator& space, const ChoiceOptions& options,
                                base::ThreadPool& pool) {
   std::vector<sketch::Candidate> lent;
-  if (options.user_store != nullptr) lent = options.user_store->Lend(space, kLent);
+  if (options.user_store != nullptr) lent = options.user_store->Lend(space, kMaxLent);
   std::erase_if(lent, [&](const sketch::Candidate& candidate) {
     return !options.derivations.Allows(candidate.trace);
   });
