@@ -8,7 +8,7 @@
 namespace bayloom::tuning {
 namespace {
 
-constexpr size_t kTrials = 16;
+constexpr size_t kMaxTrials = 16;
 
 }  // namespace
 
@@ -16,7 +16,7 @@ BuildBatch NextBatch(const std::deque<WaitingProgram>& waiting) {
   BuildBatch batch;
   std::unordered_map<uint64_t, size_t> places;
   for (const WaitingProgram& next : waiting) {
-    if (batch.place_of.size() == kTrials) break;
+    if (batch.place_of.size() == kMaxTrials) break;
     if (next.trial->workload != waiting.front().trial->workload) break;
     const sketch::Candidate& candidate = next.trial->candidate;
     const auto [place, is_new] = places.emplace(candidate.hash, batch.programs.size());

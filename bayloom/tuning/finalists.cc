@@ -14,13 +14,13 @@ namespace bayloom::tuning {
 namespace {
 
 /// Part of a measured time that may be noise even if its spread is smaller.
-constexpr double kMinNoise = 0.05;
+constexpr double kMinTrialNoise = 0.05;
 /// Trials looked at for each candidate wanted: some cannot be made again any more.
 constexpr int kTrialsPerCandidate = 4;
 
 double NoiseOf(const trial::Outcome& outcome) {
   const measure::MeasurementDetails details = measure::DetailsOf(outcome);
-  return std::max({kMinNoise, details.spread, std::abs(details.drift - 1)});
+  return std::max({kMinTrialNoise, details.spread, std::abs(details.drift - 1)});
 }
 
 /// Whether noise explains that one was slower than the best.

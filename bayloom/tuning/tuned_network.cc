@@ -22,7 +22,7 @@ namespace bayloom::tuning {
 namespace {
 
 /// Programs of other extents that the estimate compares with those of its own search.
-constexpr int kAdapted = 16;
+constexpr int kMaxAdapted = 16;
 
 ChosenProgram Measured(MeasuredCandidate&& candidate, ProgramSource source) {
   return {std::move(candidate.candidate.program), std::move(candidate.outcome), source};
@@ -46,7 +46,7 @@ std::optional<ChosenProgram> KnownProgram(const sketch::SpaceGenerator& space,
 ChosenProgram EstimatedProgram(const sketch::SpaceGenerator& space, const ChoiceOptions& options,
                                base::ThreadPool& pool) {
   std::vector<sketch::Candidate> adapted;
-  if (options.user_store != nullptr) adapted = options.user_store->Adapt(space, kAdapted);
+  if (options.user_store != nullptr) adapted = options.user_store->Adapt(space, kMaxAdapted);
   std::erase_if(adapted, [&](const sketch::Candidate& candidate) {
     return !options.derivations.Allows(candidate.trace);
   });
