@@ -47,8 +47,8 @@ class Lexer {
     for (std::string_view symbol : vocabulary_.symbols) {
       if (rest.starts_with(symbol)) return Take(Token::Kind::kSymbol, symbol.size());
     }
-    throw TextFault{
-        at_, fmt::format("unexpected character{}", c > ' ' && c < 127 ? fmt::format(" '{}'", c) : "")};
+    throw TextFault{at_, fmt::format("unexpected character{}",
+                                     c > ' ' && c < 127 ? fmt::format(" '{}'", c) : "")};
   }
 
  private:

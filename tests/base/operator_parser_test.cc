@@ -43,7 +43,8 @@ class Grouping : public OperatorParser<Grouping, std::string> {
  private:
   friend OperatorParser;
   static std::span<const Prefix> Prefixes() {
-    static constexpr Prefix kPrefixes[] = {{"-", 3, &Grouping::Negative}, {"(", 9, &Grouping::Group}};
+    static constexpr Prefix kPrefixes[] = {{"-", 3, &Grouping::Negative},
+                                           {"(", 9, &Grouping::Group}};
     return kPrefixes;
   }
   static std::span<const Infix> Infixes() {
@@ -79,7 +80,8 @@ std::string Grouped(std::string_view text) {
 }
 
 TEST(SplitExpression, TakesTheLongestSymbolsAndNames) {
-  EXPECT_THAT(TextsOf("a**2*a-b-c is .5"), ElementsAre("a", "**", "2", "*", "a-b-c", "==", ".5", ""));
+  EXPECT_THAT(TextsOf("a**2*a-b-c is .5"),
+              ElementsAre("a", "**", "2", "*", "a-b-c", "==", ".5", ""));
   EXPECT_THAT(TextsOf("a-bc 'x\\'y' \"\""), ElementsAre("a", "-", "bc", "x'y", "", ""));
 }
 
