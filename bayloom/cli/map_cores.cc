@@ -1,16 +1,18 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/cli/map_cores.h"
-
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
 
+#include "bayloom/accelerator/cores_run.h"
 #include "bayloom/base/file.h"
 #include "bayloom/base/single_line.h"
 #include "bayloom/cli/commands.h"
-#include "bayloom/cli/file_name.h"
+#include "bayloom/cli/map_kind.h"
+#include "bayloom/cli/map_parts.h"
 #include "bayloom/cli/options/run_options.h"
 #include "bayloom/cli/output.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
@@ -21,19 +23,10 @@
 #include "bayloom/report/status_line.h"
 
 namespace bayloom::cli {
+namespace {
 
-void WriteMappedLayer(const std::string& folder, int number, const std::string& name,
-                      const mapspace::Problem& problem,
-                      const std::optional<mapspace::Mapping>& mapping,
-                      const mapspace::Architecture& architecture) {
-  const std::string file = fmt::format("{}/{:02}-{}", folder, number, FileNameOf(name));
-  base::WriteFile(file + ".problem.yaml", mapspace::PrintProblemYaml(problem));
-  if (!mapping) return;
-  base::WriteFile(file + ".mapping.yaml",
-                  mapspace::PrintMappingYaml(*mapping, problem, architecture));
-}
-
-void MapCores(const MapArguments& arguments, std::vector<accelerator::NetworkLayer> layers) {
+void MapCores(const MapArguments& arguments) {
+  std::vector<accelerator::NetworkLayer> layers = arguments.LoadLayers();
   const auto count = static_cast<int>(layers.size());
   const mapspace::Architecture architecture = arguments.LoadArchitecture();
   accelerator::MulticoreMapping run(std::move(layers), architecture, arguments.Constraints(),
@@ -73,6 +66,16 @@ void MapCores(const MapArguments& arguments, std::vector<accelerator::NetworkLay
     throw CheckFailed(
         fmt::format("{} layers have no mapping that fits", count - std::ssize(run.splits())));
   }
+}
+
+}  // namespace
+
+MapKind CoresSearch() {
+  return {.name = "--cores",
+          .takes = {MapOption::kLayerList, MapOption::kTransfer, MapOption::kWarmStartModel,
+                    MapOption::kTopK},
+          .writes_folder = true,
+          .run = MapCores};
 }
 
 }  // namespace bayloom::cli

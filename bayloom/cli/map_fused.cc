@@ -1,8 +1,6 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/cli/map_fused.h"
-
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -18,6 +16,8 @@
 #include "bayloom/base/result.h"
 #include "bayloom/base/single_line.h"
 #include "bayloom/cli/commands.h"
+#include "bayloom/cli/map_kind.h"
+#include "bayloom/cli/map_parts.h"
 #include "bayloom/cli/options/run_options.h"
 #include "bayloom/cli/output.h"
 #include "bayloom/graph/graph.h"
@@ -109,8 +109,6 @@ trial::StopReason RunGroups(accelerator::FusedMapping& run,
   return reason;
 }
 
-}  // namespace
-
 void MapFused(const MapArguments& arguments) {
   mapspace::FusedNetwork network = accelerator::FusedLayersOf(arguments.network.LoadGraph());
   arguments.sparsity.ApplyTo(network);
@@ -154,6 +152,15 @@ void MapFused(const MapArguments& arguments) {
   fmt::print("\n{}\n{}\n\npipelined groups, for throughput:\n{}\n",
              report::DivisionTable(run).Text(), report::DivisionTotals(run),
              report::PipelineText(*pipeline, run.Plan(), run.network()));
+}
+
+}  // namespace
+
+MapKind FusedSearch() {
+  return {.name = "--fuse",
+          .takes = {MapOption::kFuse, MapOption::kTileEvaluations},
+          .writes_folder = true,
+          .run = MapFused};
 }
 
 }  // namespace bayloom::cli

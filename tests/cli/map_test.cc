@@ -55,6 +55,11 @@ TEST(MapCommand, RefusesBeforeItSearches) {
   EXPECT_THAT(refusal({"--top-k", "3", "--mapper", "annealing"}), HasSubstr("--top-k is for"));
   EXPECT_THAT(refusal({"--warm-start-model", "9", "--mapper", "genetic"}),
               HasSubstr("--warm-start-model is for"));
+  EXPECT_THAT(refusal({"--mapping", "mine.yaml", "--cores", "bus:4"}),
+              HasSubstr("it does not go with --cores"));
+  EXPECT_THAT(refusal({"--cores", "bus:4", "--evaluator", "timeloop"}),
+              HasSubstr("--cores needs the built-in model"));
+  EXPECT_THAT(refusal({"--mapping", "mine.yaml", "--fuse"}), HasSubstr("--fuse is for a network"));
 }
 
 TEST(MapCommand, SaysWhatLeavesNoMappingAndWhatHasNoEffect) {

@@ -7,21 +7,21 @@
 
 #include <CLI/App.hpp>
 #include <algorithm>
+#include <array>
 #include <span>
 
 #include "bayloom/base/duration.h"
 #include "bayloom/base/file.h"
+#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
-#include "bayloom/base/single_line.h"
-#include "bayloom/cli/commands.h"
 #include "bayloom/cli/help.h"
 #include "bayloom/cli/options/at_least_one.h"
 #include "bayloom/cli/options/run_options.h"
 #include "bayloom/cli/output.h"
+#include "bayloom/graph/graph.h"
 #include "bayloom/mapspace/cores/network_on_chip.h"
 #include "bayloom/mapspace/encoding.h"
 #include "bayloom/mapspace/formats/layer_list.h"
-#include "bayloom/mapspace/misfit.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
 #include "bayloom/optimizer/transfer.h"
 #include "bayloom/scheduling/task_scheduler.h"
@@ -32,7 +32,7 @@ namespace {
 mapspace::ReuseCounting ParseReuse(const std::string& reuse) {
   if (reuse == "exact") return mapspace::ReuseCounting::kExact;
   if (reuse == "timeloop") return mapspace::ReuseCounting::kTimeloop;
-  throw InputError("--counting: '" + reuse + "' is neither exact nor timeloop");
+  throw InputError("--reuse: '" + reuse + "' is neither exact nor timeloop");
 }
 
 /// What is mapped, and onto what.
@@ -134,7 +134,7 @@ void AddEvaluation(MapArguments& arguments, CLI::App& map) {
                           "Time a simulator may take for one mapping, e.g. 30s, 10m")
                ->option_text("TIME")
                ->capture_default_str());
-  Advanced(map.add_option("--counting", arguments.reuse,
+  Advanced(map.add_option("--reuse", arguments.reuse,
                           "How the model counts data reuse: exact, or timeloop, as Timeloop 2.0")
                ->option_text("NAME")
                ->capture_default_str());
@@ -194,51 +194,48 @@ void AddMapOptions(MapArguments& arguments, CLI::App& map) {
                   "  bayloom map --op matmul:64,128,512 --arch gemmini --mapping mine.yaml"));
 }
 
-void MapArguments::Check() const {
-  const std::string name = Options(1).MapperName();
+namespace {
+
+/// Refuses options that the chosen mapper would ignore.
+void CheckMapper(const MapArguments& arguments) {
+  const std::string name = arguments.Options(1).MapperName();
   const auto need = [&](bool is_given, const char* option, bool is_used, const char* who) {
     if (is_given && !is_used) {
       throw InputError(fmt::format("{} is for {}, not for the mapper '{}'", option, who, name));
     }
   };
-  need(!transfer.empty(), "--transfer", name == "bayesian", "'bayesian'");
-  need(warm_start_model.has_value(), "--warm-start-model", name == "bayesian", "'bayesian'");
-  need(top_k.has_value(), "--top-k", mapspace::SearchesAnEncoding(name),
+  need(!arguments.transfer.empty(), "--transfer", name == "bayesian", "'bayesian'");
+  need(arguments.warm_start_model.has_value(), "--warm-start-model", name == "bayesian",
+       "'bayesian'");
+  need(arguments.top_k.has_value(), "--top-k", mapspace::SearchesAnEncoding(name),
        "optimizers such as 'bayesian'");
-  if (fuse) {
-    if (network.path.empty()) throw InputError("--fuse is for a network, such as resnet50.onnx");
-    if (mapspace::IsLayerList(network.path)) {
-      throw InputError(
-          "--fuse needs an ONNX model: a list of layers does not say what lies between");
-    }
-    if (evaluator != "model") throw InputError("--fuse needs the built-in model, not --evaluator");
-    if (!workers.empty()) throw InputError("--fuse searches here; --workers are for simulators");
-    if (objectives.size() > 1) throw InputError("--fuse minimizes one objective");
-    if (!transfer.empty() || warm_start_model || top_k) {
-      throw InputError("--fuse does not go with --transfer, --warm-start-model and --top-k");
-    }
+}
+
+}  // namespace
+
+void MapArguments::Check() const {
+  const int64_t subjects = std::ranges::count_if(std::array{&network.path, &op, &problem},
+                                                 [](const auto* text) { return !text->empty(); });
+  if (subjects != 1) {
+    throw InputError(
+        "map needs one of a network, such as resnet50.onnx, --op, such as matmul:512,512,512, and "
+        "--problem FILE");
   }
-  if (!cores.empty()) {
-    (void)mapspace::ParseNetworkOnChip(cores);
-    if (evaluator != "model") throw InputError("--cores needs the built-in model, not --evaluator");
-    if (!workers.empty()) throw InputError("--cores searches here; --workers are for simulators");
-    if (objectives.size() > 1) throw InputError("--cores minimizes one objective");
-    if (!mapping.empty()) throw InputError("--cores searches; --mapping evaluates one core's");
-  }
-  if (tile_evaluations && !fuse) throw InputError("--tile-evaluations needs --fuse");
+  if (!cores.empty()) (void)mapspace::ParseNetworkOnChip(cores);
+  CheckMapper(*this);
   if (evaluator.find_first_not_of(" \t\n") == std::string::npos) {
     throw InputError("--evaluator is empty: give model, timeloop or a command");
   }
   if (!workers.empty() && jobs > 1) {
     throw InputError("--jobs: say it to each worker, 'bayloom worker --jobs N'");
   }
-  if (!workers.empty() && !mapping.empty()) {
-    throw InputError("--mapping evaluates here; --workers are for a search");
-  }
   if (resume && database.empty()) {
     throw InputError("--resume needs --db, the records to go on with");
   }
-  if (network.path.empty() && cores.empty()) {
+}
+
+void MapArguments::PrepareOut(bool is_folder) const {
+  if (!is_folder) {
     base::CheckFolderOf(out);
   } else if (!out.empty()) {
     base::CreateFolder(out);
@@ -316,15 +313,23 @@ mapspace::Architecture MapArguments::LoadArchitecture() const {
   return loaded;
 }
 
-std::string WhyUnmapped(const accelerator::NetworkMapping::Layer& layer) {
-  const std::string& failure = layer.search->result().failure;
-  if (!failure.empty()) return "the last failed: " + failure;
-  std::string reason = mapspace::WhyNoneFits(*layer.mapspace, *layer.model);
-  return reason.empty() ? mapspace::WhyFewFit(*layer.mapspace, *layer.model) : reason;
+mapspace::Problem MapArguments::LoadProblem() const {
+  mapspace::Problem loaded =
+      op.empty() ? mapspace::ReadProblem(problem, define.Variables()) : mapspace::ParseProblem(op);
+  sparsity.ApplyTo(loaded);
+  return loaded;
 }
 
-void FailWithoutMapping(const accelerator::NetworkMapping::Layer& layer) {
-  throw CheckFailed("no mapping was found that fits and can be evaluated; " + WhyUnmapped(layer));
+std::vector<accelerator::NetworkLayer> MapArguments::LoadLayers() const {
+  if (network.path.empty()) return {{.name = "", .problem = LoadProblem()}};
+  std::vector<accelerator::NetworkLayer> layers =
+      mapspace::IsLayerList(network.path)
+          ? accelerator::LayersOf(mapspace::ReadLayers(network.path))
+          : accelerator::LayersOf(network.LoadGraph());
+  std::vector<mapspace::Problem*> problems;
+  for (accelerator::NetworkLayer& layer : layers) problems.push_back(&layer.problem);
+  sparsity.ApplyTo(problems);
+  return layers;
 }
 
 }  // namespace bayloom::cli

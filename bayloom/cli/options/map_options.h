@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "bayloom/accelerator/network_mapping.h"
+#include "bayloom/accelerator/map_run.h"
 #include "bayloom/cli/options/define_option.h"
 #include "bayloom/cli/options/model_option.h"
 #include "bayloom/cli/options/sparsity_option.h"
@@ -57,14 +57,19 @@ struct MapArguments {
   std::string out;
   bool json = false;
 
-  /// Refuses options that the chosen mapper would ignore and an --out that cannot be written; makes
-  /// its folder if it is one.
+  /// Refuses what no kind of run can do. What only some can do, see map_kind.h.
   void Check() const;
+  /// Refuses an --out that cannot be written; makes its folder if it is one.
+  void PrepareOut(bool is_folder) const;
   /// What they say of a run over so many layers. Throws InputError for what they cannot.
   accelerator::MapOptions Options(int64_t layers) const;
   std::vector<mapspace::Directive> Constraints() const;
   /// --arch with what --sparse adds to it.
   mapspace::Architecture LoadArchitecture() const;
+  /// --op or --problem, with what the options say of its tensors.
+  mapspace::Problem LoadProblem() const;
+  /// The network's layers, or the operation as the only one.
+  std::vector<accelerator::NetworkLayer> LoadLayers() const;
 };
 
 /// Tells the user of keys in Timeloop's files that change its result and have no effect here.
@@ -73,11 +78,5 @@ void SayWithoutEffect(const mapspace::Architecture& architecture);
 /// The options --tile-encoding and --order-encoding.
 void AddEncodingOptions(CLI::App& command, std::string& tiles, std::string& orders);
 void AddMapOptions(MapArguments& arguments, CLI::App& map);
-
-/// Why no mapping of a layer was found: the last evaluation's failure if there was one, else what
-/// leaves none.
-std::string WhyUnmapped(const accelerator::NetworkMapping::Layer& layer);
-/// A search that found nothing for this layer: throws CheckFailed with the reason.
-[[noreturn]] void FailWithoutMapping(const accelerator::NetworkMapping::Layer& layer);
 
 }  // namespace bayloom::cli

@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "bayloom/base/result.h"
+#include "bayloom/cli/commands.h"
+#include "bayloom/cli/map_kind.h"
+#include "bayloom/cli/map_parts.h"
+#include "bayloom/mapspace/timeloop_yaml.h"
+#include "bayloom/trial/evaluate_one.h"
+
+namespace bayloom::cli {
+namespace {
+
+void EvaluateMapping(const MapArguments& arguments) {
+  const accelerator::MapOptions options = arguments.Options(1);
+  const mapspace::AnalyticalModel model(arguments.LoadProblem(), arguments.LoadArchitecture(),
+                                        options.counting);
+  const mapspace::Mapping mapping = mapspace::ReadMapping(
+      arguments.mapping, model.problem(), model.architecture(), arguments.define.Variables());
+  const auto evaluator = accelerator::MakeMappingEvaluator(model, options);
+  const std::optional<trial::Outcome> outcome =
+      trial::EvaluateOne(*evaluator, mapping, options.search.run.budget.stop);
+  if (!outcome) throw CheckFailed("stopped before the mapping was evaluated");
+  if (!outcome->ok()) throw InputError(arguments.mapping + ": " + outcome->reason);
+  DeliverMapping(mapping, outcome->value, model, arguments, nlohmann::json::object());
+}
+
+}  // namespace
+
+MapKind MappingEvaluation() {
+  return {.name = "--mapping",
+          .takes = {MapOption::kMapping, MapOption::kEvaluator, MapOption::kFront, MapOption::kTransfer, MapOption::kWarmStartModel, MapOption::kTopK},
+          .writes_folder = false,
+          .run = EvaluateMapping};
+}
+
+}  // namespace bayloom::cli

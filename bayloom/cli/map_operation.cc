@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bayloom/base/one_line.h"
+#include "bayloom/cli/map_kind.h"
+#include "bayloom/cli/map_parts.h"
+#include "bayloom/cli/options/run_options.h"
+#include "bayloom/cli/output.h"
+#include "bayloom/mapspace/mapping_json.h"
+#include "bayloom/mapspace/misfit.h"
+#include "bayloom/report/format.h"
+#include "bayloom/report/table.h"
+
+namespace bayloom::cli {
+namespace {
+
+/// The values of the mappings of a front, each with the evaluation that found it.
+report::Table FrontTable(const MapArguments& arguments, const mapspace::MapperResult& result) {
+  std::vector<std::string> columns = {"evaluation"};
+  columns.insert(columns.end(), arguments.objectives.begin(), arguments.objectives.end());
+  report::Table table(columns);
+  for (const mapspace::MapperResult::FrontMember& member : result.front) {
+    std::vector<report::Cell> cells = {member.evaluations};
+    for (const double value : member.values) cells.emplace_back(value, report::FormatValue(value));
+    table.AddRow(std::move(cells));
+  }
+  return table;
+}
+
+/// [{"evaluation", "values": {objective: value}, "mapping"}].
+nlohmann::json FrontJson(const MapArguments& arguments, const accelerator::MapRun::Layer& layer) {
+  nlohmann::json front = nlohmann::json::array();
+  for (const mapspace::MapperResult::FrontMember& member : layer.search->result().front) {
+    nlohmann::json values;
+    for (size_t k = 0; k < member.values.size(); ++k) {
+      values[arguments.objectives[k]] = member.values[k];
+    }
+    front.push_back({{"evaluation", member.evaluations},
+                     {"values", values},
+                     {"mapping", mapspace::ToJson(member.mapping, layer.layer.problem,
+                                                  layer.mapspace->architecture())}});
+  }
+  return front;
+}
+
+void MapOperation(const MapArguments& arguments) {
+  accelerator::MapOptions options = arguments.Options(1);
+  const std::unique_ptr<remote::WorkerPool> pool = Delegate(arguments, options);
+  accelerator::MapRun run(arguments.LoadLayers(), arguments.LoadArchitecture(),
+                          arguments.Constraints(), options);
+  const accelerator::MapRun::Layer& layer = run.layers().front();
+  if (!mapspace::WhyNoneFits(*layer.mapspace, *layer.model).empty()) FailWithoutMapping(layer);
+  const trial::StopReason reason = RunWithProgress(run, arguments.workers);
+  const mapspace::MapperResult& result = layer.search->result();
+  if (!result.best) ThrowIfLost(reason, run.lost());
+  if (!result.best) FailWithoutMapping(layer);
+  Say("{} on {}: {} mapper, {} evaluations of {} drawn in {} ({}), best {} {:.6g}\n",
+      base::InOneLine(layer.layer.problem.Describe()),
+      base::InOneLine(layer.mapspace->architecture().name), run.mapper(),
+      report::FormatCount(result.evaluations), report::FormatCount(result.drawn),
+      report::FormatSeconds(run.Status().seconds), DescribeEnd(reason), arguments.objectives[0],
+      result.value);
+  nlohmann::json improvements = nlohmann::json::array();
+  for (const mapspace::MapperResult::Improvement& improvement : result.improvements) {
+    improvements.push_back({improvement.evaluations, improvement.value});
+  }
+  nlohmann::json about = {{"mapper", run.mapper()},         {"evaluations", result.evaluations},
+                          {"drawn", result.drawn},          {"seconds", run.Status().seconds},
+                          {"end", trial::ToString(reason)}, {"improvements", improvements}};
+  if (!result.front.empty()) {
+    if (arguments.json) {
+      about["front"] = FrontJson(arguments, layer);
+    } else {
+      fmt::print("Pareto front, {} mapping{}; the best in {}:\n{}\n", result.front.size(),
+                 result.front.size() == 1 ? "" : "s", arguments.objectives[0],
+                 FrontTable(arguments, result).Text());
+    }
+  }
+  DeliverMapping(*result.best, result.value, *layer.model, arguments, std::move(about));
+  ThrowIfLost(reason, run.lost());  // after what was found is delivered
+}
+
+}  // namespace
+
+MapKind OperationSearch() {
+  return {.name = "an operation",
+          .takes = {MapOption::kEvaluator, MapOption::kWorkers, MapOption::kFront, MapOption::kTransfer, MapOption::kWarmStartModel, MapOption::kTopK},
+          .writes_folder = false,
+          .run = MapOperation};
+}
+
+}  // namespace bayloom::cli

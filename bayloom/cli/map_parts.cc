@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/cli/map_parts.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "bayloom/accelerator/remote_mappings.h"
+#include "bayloom/base/file.h"
+#include "bayloom/cli/commands.h"
+#include "bayloom/cli/file_name.h"
+#include "bayloom/mapspace/mapping_json.h"
+#include "bayloom/mapspace/misfit.h"
+#include "bayloom/mapspace/sparse/sparse_evaluation.h"
+#include "bayloom/mapspace/timeloop_yaml.h"
+#include "bayloom/report/format.h"
+#include "bayloom/report/mapping_table.h"
+#include "bayloom/report/printable.h"
+#include "bayloom/report/progress_columns.h"
+
+namespace bayloom::cli {
+
+std::unique_ptr<remote::WorkerPool> Delegate(const MapArguments& arguments,
+                                             accelerator::MapOptions& options) {
+  if (arguments.workers.empty()) return nullptr;
+  std::unique_ptr<remote::WorkerPool> pool = arguments.workers.Connect();
+  options.make_evaluator = [&pool = *pool](const mapspace::AnalyticalModel& model,
+                                           const accelerator::MapOptions& of) {
+    return accelerator::MakeRemoteMappingEvaluator(pool, model, of);
+  };
+  return pool;
+}
+
+trial::StopReason RunWithProgress(accelerator::MapRun& run, const WorkersOption& workers) {
+  report::RunProgress progress(stderr, run.Status(), report::MappingProgress(run));
+  const WorkersOption::NotesInto notes(workers, progress);
+  const trial::StopReason reason = run.Run(progress.Observer());
+  progress.End();
+  return reason;
+}
+
+std::string WhyUnmapped(const accelerator::MapRun::Layer& layer) {
+  const std::string& failure = layer.search->result().failure;
+  if (!failure.empty()) return "the last failed: " + failure;
+  std::string reason = mapspace::WhyNoneFits(*layer.mapspace, *layer.model);
+  return reason.empty() ? mapspace::WhyFewFit(*layer.mapspace, *layer.model) : reason;
+}
+
+void FailWithoutMapping(const accelerator::MapRun::Layer& layer) {
+  throw CheckFailed("no mapping was found that fits and can be evaluated; " + WhyUnmapped(layer));
+}
+
+void DeliverMapping(const mapspace::Mapping& mapping, double value,
+                    const mapspace::AnalyticalModel& model, const MapArguments& arguments,
+                    nlohmann::json about) {
+  const mapspace::Problem& problem = model.problem();
+  const mapspace::Architecture& architecture = model.architecture();
+  const mapspace::Evaluation evaluation = model.Evaluate(mapping);
+  const auto sparse = model.EvaluateSparse(mapping);
+  if (!arguments.out.empty()) {
+    base::WriteFile(arguments.out, mapspace::PrintMappingYaml(mapping, problem, architecture));
+  }
+  if (arguments.json) {
+    about["objective"] = arguments.Options(1).ObjectiveNames();
+    about["value"] = value;
+    about["problem"] = problem.Describe();
+    about["architecture"] = architecture.name;
+    about["mapping"] = mapspace::ToJson(mapping, problem, architecture);
+    about["model"] = mapspace::ToJson(evaluation, mapping, problem, architecture);
+    if (sparse) about["sparse"] = mapspace::ToJson(*sparse, mapping, problem, architecture);
+    fmt::print("{}\n", report::JsonText(about));
+    return;
+  }
+  const bool is_model = arguments.evaluator == "model";
+  fmt::print("{}\n{}\n", report::InLines(mapspace::PrintLoopNest(mapping, problem, architecture)),
+             report::TrafficTable(evaluation, mapping, problem, architecture).Text());
+  if (sparse) {
+    fmt::print("{}\n{}\n", report::SparseTable(*sparse, mapping, problem, architecture).Text(),
+               report::ComputesLine(*sparse));
+  }
+  if (!is_model) {
+    fmt::print("evaluator: {} {}\nbuilt-in model: ", arguments.objectives[0],
+               report::FormatValue(value));
+  }
+  fmt::print("{:.4g} pJ per multiply-accumulate, {} cycles, {:.1f} % of the multipliers\n",
+             evaluation.EnergyPerMac(), report::FormatCount(evaluation.cycles),
+             100 * evaluation.utilization);
+}
+
+void WriteMappedLayer(const std::string& folder, int number, const std::string& name,
+                      const mapspace::Problem& problem,
+                      const std::optional<mapspace::Mapping>& mapping,
+                      const mapspace::Architecture& architecture) {
+  const std::string file = fmt::format("{}/{:02}-{}", folder, number, FileNameOf(name));
+  base::WriteFile(file + ".problem.yaml", mapspace::PrintProblemYaml(problem));
+  if (!mapping) return;
+  base::WriteFile(file + ".mapping.yaml",
+                  mapspace::PrintMappingYaml(*mapping, problem, architecture));
+}
+
+}  // namespace bayloom::cli
