@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "bayloom/accelerator/cores_run.h"
+#include "bayloom/accelerator/multicore_mapping.h"
 #include "bayloom/base/file.h"
 #include "bayloom/base/single_line.h"
 #include "bayloom/cli/commands.h"

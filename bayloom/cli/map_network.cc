@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "bayloom/base/file.h"
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/cli/commands.h"
 #include "bayloom/cli/map_kind.h"
 #include "bayloom/cli/map_parts.h"
@@ -28,10 +28,10 @@ namespace {
 /// Into a folder, what timeloop-model takes: the architecture, and of each layer problem and
 /// mapping.
 void WriteNetwork(const std::string& folder, const mapspace::Architecture& architecture,
-                  const accelerator::MapRun& network) {
+                  const accelerator::NetworkMapping& network) {
   base::WriteFile(folder + "/architecture.yaml", mapspace::PrintArchitectureYaml(architecture));
   int number = 0;
-  for (const accelerator::MapRun::Layer& layer : network.layers()) {
+  for (const accelerator::NetworkMapping::Layer& layer : network.layers()) {
     WriteMappedLayer(folder, ++number, layer.layer.name, layer.layer.problem,
                      layer.search->result().best, architecture);
   }
@@ -42,15 +42,16 @@ void MapNetwork(const MapArguments& arguments) {
   accelerator::MapOptions options = arguments.Options(std::ssize(layers));
   const std::unique_ptr<remote::WorkerPool> pool = Delegate(arguments, options);
   const mapspace::Architecture architecture = arguments.LoadArchitecture();
-  accelerator::MapRun run(std::move(layers), architecture, arguments.Constraints(), options);
+  accelerator::NetworkMapping run(std::move(layers), architecture, arguments.Constraints(),
+                                  options);
   const trial::StopReason reason = RunWithProgress(run, arguments.workers);
   const int mapped = run.Sum().mapped;
   if (mapped == 0) ThrowIfLost(reason, run.lost());
   if (mapped == 0) FailWithoutMapping(run.layers().back());
   const run::RunStatus status = run.Status();
   Say("{} on {}: {} layers, {} mapper, {} evaluations in {} ({})\n",
-      base::InOneLine(std::filesystem::path(arguments.network.path).filename().string()),
-      base::InOneLine(architecture.name), run.layers().size(), run.mapper(),
+      base::SingleLine(std::filesystem::path(arguments.network.path).filename().string()),
+      base::SingleLine(architecture.name), run.layers().size(), run.mapper(),
       report::FormatCount(status.trials), report::FormatSeconds(status.seconds),
       DescribeEnd(reason));
   if (!arguments.out.empty()) WriteNetwork(arguments.out, architecture, run);
@@ -73,10 +74,12 @@ void MapNetwork(const MapArguments& arguments) {
 }  // namespace
 
 MapKind NetworkSearch() {
-  return {.name = "a network",
-          .takes = {MapOption::kEvaluator, MapOption::kWorkers, MapOption::kFront, MapOption::kTransfer, MapOption::kWarmStartModel, MapOption::kTopK, MapOption::kLayerList},
-          .writes_folder = true,
-          .run = MapNetwork};
+  return {
+      .name = "a network",
+      .takes = {MapOption::kEvaluator, MapOption::kWorkers, MapOption::kFront, MapOption::kTransfer,
+                MapOption::kWarmStartModel, MapOption::kTopK, MapOption::kLayerList},
+      .writes_folder = true,
+      .run = MapNetwork};
 }
 
 }  // namespace bayloom::cli

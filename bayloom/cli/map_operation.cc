@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "bayloom/base/one_line.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/cli/map_kind.h"
 #include "bayloom/cli/map_parts.h"
 #include "bayloom/cli/options/run_options.h"
@@ -36,7 +36,8 @@ report::Table FrontTable(const MapArguments& arguments, const mapspace::MapperRe
 }
 
 /// [{"evaluation", "values": {objective: value}, "mapping"}].
-nlohmann::json FrontJson(const MapArguments& arguments, const accelerator::MapRun::Layer& layer) {
+nlohmann::json FrontJson(const MapArguments& arguments,
+                         const accelerator::NetworkMapping::Layer& layer) {
   nlohmann::json front = nlohmann::json::array();
   for (const mapspace::MapperResult::FrontMember& member : layer.search->result().front) {
     nlohmann::json values;
@@ -54,17 +55,17 @@ nlohmann::json FrontJson(const MapArguments& arguments, const accelerator::MapRu
 void MapOperation(const MapArguments& arguments) {
   accelerator::MapOptions options = arguments.Options(1);
   const std::unique_ptr<remote::WorkerPool> pool = Delegate(arguments, options);
-  accelerator::MapRun run(arguments.LoadLayers(), arguments.LoadArchitecture(),
-                          arguments.Constraints(), options);
-  const accelerator::MapRun::Layer& layer = run.layers().front();
+  accelerator::NetworkMapping run(arguments.LoadLayers(), arguments.LoadArchitecture(),
+                                  arguments.Constraints(), options);
+  const accelerator::NetworkMapping::Layer& layer = run.layers().front();
   if (!mapspace::WhyNoneFits(*layer.mapspace, *layer.model).empty()) FailWithoutMapping(layer);
   const trial::StopReason reason = RunWithProgress(run, arguments.workers);
   const mapspace::MapperResult& result = layer.search->result();
   if (!result.best) ThrowIfLost(reason, run.lost());
   if (!result.best) FailWithoutMapping(layer);
   Say("{} on {}: {} mapper, {} evaluations of {} drawn in {} ({}), best {} {:.6g}\n",
-      base::InOneLine(layer.layer.problem.Describe()),
-      base::InOneLine(layer.mapspace->architecture().name), run.mapper(),
+      base::SingleLine(layer.layer.problem.Describe()),
+      base::SingleLine(layer.mapspace->architecture().name), run.mapper(),
       report::FormatCount(result.evaluations), report::FormatCount(result.drawn),
       report::FormatSeconds(run.Status().seconds), DescribeEnd(reason), arguments.objectives[0],
       result.value);
@@ -92,7 +93,8 @@ void MapOperation(const MapArguments& arguments) {
 
 MapKind OperationSearch() {
   return {.name = "an operation",
-          .takes = {MapOption::kEvaluator, MapOption::kWorkers, MapOption::kFront, MapOption::kTransfer, MapOption::kWarmStartModel, MapOption::kTopK},
+          .takes = {MapOption::kEvaluator, MapOption::kWorkers, MapOption::kFront,
+                    MapOption::kTransfer, MapOption::kWarmStartModel, MapOption::kTopK},
           .writes_folder = false,
           .run = MapOperation};
 }

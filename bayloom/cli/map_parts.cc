@@ -33,7 +33,7 @@ std::unique_ptr<remote::WorkerPool> Delegate(const MapArguments& arguments,
   return pool;
 }
 
-trial::StopReason RunWithProgress(accelerator::MapRun& run, const WorkersOption& workers) {
+trial::StopReason RunWithProgress(accelerator::NetworkMapping& run, const WorkersOption& workers) {
   report::RunProgress progress(stderr, run.Status(), report::MappingProgress(run));
   const WorkersOption::NotesInto notes(workers, progress);
   const trial::StopReason reason = run.Run(progress.Observer());
@@ -41,14 +41,14 @@ trial::StopReason RunWithProgress(accelerator::MapRun& run, const WorkersOption&
   return reason;
 }
 
-std::string WhyUnmapped(const accelerator::MapRun::Layer& layer) {
+std::string WhyUnmapped(const accelerator::NetworkMapping::Layer& layer) {
   const std::string& failure = layer.search->result().failure;
   if (!failure.empty()) return "the last failed: " + failure;
   std::string reason = mapspace::WhyNoneFits(*layer.mapspace, *layer.model);
   return reason.empty() ? mapspace::WhyFewFit(*layer.mapspace, *layer.model) : reason;
 }
 
-void FailWithoutMapping(const accelerator::MapRun::Layer& layer) {
+void FailWithoutMapping(const accelerator::NetworkMapping::Layer& layer) {
   throw CheckFailed("no mapping was found that fits and can be evaluated; " + WhyUnmapped(layer));
 }
 

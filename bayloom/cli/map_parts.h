@@ -19,13 +19,13 @@ namespace bayloom::cli {
 std::unique_ptr<remote::WorkerPool> Delegate(const MapArguments& arguments,
                                              accelerator::MapOptions& options);
 
-trial::StopReason RunWithProgress(accelerator::MapRun& run, const WorkersOption& workers);
+trial::StopReason RunWithProgress(accelerator::NetworkMapping& run, const WorkersOption& workers);
 
 /// Why no mapping of a layer was found: the last evaluation's failure if there was one, else what
 /// leaves none.
-std::string WhyUnmapped(const accelerator::MapRun::Layer& layer);
+std::string WhyUnmapped(const accelerator::NetworkMapping::Layer& layer);
 /// A search that found nothing for this layer: throws CheckFailed with the reason.
-[[noreturn]] void FailWithoutMapping(const accelerator::MapRun::Layer& layer);
+[[noreturn]] void FailWithoutMapping(const accelerator::NetworkMapping::Layer& layer);
 
 /// A mapping, also into --out, and what the evaluator and the model say of it.
 void DeliverMapping(const mapspace::Mapping& mapping, double value,

@@ -12,8 +12,8 @@
 
 #include "bayloom/base/duration.h"
 #include "bayloom/base/file.h"
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/single_line.h"
 #include "bayloom/cli/help.h"
 #include "bayloom/cli/options/at_least_one.h"
 #include "bayloom/cli/options/run_options.h"
@@ -32,7 +32,7 @@ namespace {
 mapspace::ReuseCounting ParseReuse(const std::string& reuse) {
   if (reuse == "exact") return mapspace::ReuseCounting::kExact;
   if (reuse == "timeloop") return mapspace::ReuseCounting::kTimeloop;
-  throw InputError("--reuse: '" + reuse + "' is neither exact nor timeloop");
+  throw InputError("--counting: '" + reuse + "' is neither exact nor timeloop");
 }
 
 /// What is mapped, and onto what.
@@ -134,7 +134,7 @@ void AddEvaluation(MapArguments& arguments, CLI::App& map) {
                           "Time a simulator may take for one mapping, e.g. 30s, 10m")
                ->option_text("TIME")
                ->capture_default_str());
-  Advanced(map.add_option("--reuse", arguments.reuse,
+  Advanced(map.add_option("--counting", arguments.reuse,
                           "How the model counts data reuse: exact, or timeloop, as Timeloop 2.0")
                ->option_text("NAME")
                ->capture_default_str());

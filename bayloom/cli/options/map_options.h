@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "bayloom/accelerator/map_run.h"
+#include "bayloom/accelerator/network_mapping.h"
 #include "bayloom/cli/options/define_option.h"
 #include "bayloom/cli/options/model_option.h"
 #include "bayloom/cli/options/sparsity_option.h"
