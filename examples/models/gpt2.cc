@@ -10,7 +10,7 @@
 namespace bayloom::models {
 namespace {
 
-constexpr int64_t kLength = 128;
+constexpr int64_t kTokens = 128;
 constexpr int64_t kWidth = 768;
 constexpr int64_t kHeads = 12;
 constexpr int64_t kHeadWidth = kWidth / kHeads;
@@ -38,17 +38,17 @@ Value TanhGelu(GraphBuilder& g, const Value& x) {
 
 /// True where position i may look at position j, that is where j <= i.
 Value CausalMask(GraphBuilder& g) {
-  std::vector<bool> visible(kLength * kLength);
-  for (int64_t i = 0; i < kLength; ++i) {
-    for (int64_t j = 0; j <= i; ++j) visible[i * kLength + j] = true;
+  std::vector<bool> visible(kTokens * kTokens);
+  for (int64_t i = 0; i < kTokens; ++i) {
+    for (int64_t j = 0; j <= i; ++j) visible[i * kTokens + j] = true;
   }
-  return g.Constant("attn.mask", {1, 1, kLength, kLength}, visible);
+  return g.Constant("attn.mask", {1, 1, kTokens, kTokens}, visible);
 }
 
 Value Attention(GraphBuilder& g, const Value& x) {
   const Value split_shape =
-      g.Constant("split_shape", {4}, std::vector{int64_t{1}, kLength, kHeads, kHeadWidth});
-  const Value join_shape = g.Constant("join_shape", {3}, std::vector{int64_t{1}, kLength, kWidth});
+      g.Constant("split_shape", {4}, std::vector{int64_t{1}, kTokens, kHeads, kHeadWidth});
+  const Value join_shape = g.Constant("join_shape", {3}, std::vector{int64_t{1}, kTokens, kWidth});
   const Value sizes = g.Constant("split_sizes", {3}, std::vector<int64_t>(3, kWidth));
   const std::vector<Value> parts = g.Node(
       "Split", {Dense(g, "attn.c_attn", x, kWidth, 3 * kWidth), sizes}, {{"axis", int64_t{2}}}, 3);
@@ -68,11 +68,11 @@ Value Attention(GraphBuilder& g, const Value& x) {
 
 GraphBuilder Gpt2Block(uint64_t seed) {
   GraphBuilder g("gpt2_block", 17, seed);
-  Value x = g.Input("hidden_states", {1, kLength, kWidth});
+  Value x = g.Input("hidden_states", {1, kTokens, kWidth});
   x = g.Node("Add", {Attention(g, LayerNorm(g, "ln_1", x)), x});
   const Value wide = Dense(g, "mlp.c_fc", LayerNorm(g, "ln_2", x), kWidth, 4 * kWidth);
   const Value narrow = Dense(g, "mlp.c_proj", TanhGelu(g, wide), 4 * kWidth, kWidth);
-  g.Output(g.Node("Add", {x, narrow}), {1, kLength, kWidth});
+  g.Output(g.Node("Add", {x, narrow}), {1, kTokens, kWidth});
   return g;
 }
 
