@@ -20,7 +20,7 @@
 namespace bayloom::search {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
 /// x = 0 .. 9999, with more lines.
 Scenario ScenarioOverX(const std::string& name, const std::string& more = "") {
@@ -117,7 +117,7 @@ TEST_F(SharedBudgetTest, IsNotSpoiltByScenariosThatOnlyFail) {
       [](double) { return trial::Outcome::Infeasible(trial::Verdict::kCrash, "always"); });
   Add("steep", Steep);
   EXPECT_EQ(run_->Run(), trial::StopReason::kTrials);
-  EXPECT_EQ(run_->state().tasks()[0].best(), kInfinity);
+  EXPECT_EQ(run_->state().tasks()[0].best(), kNoLimit);
   EXPECT_LT(run_->state().tasks()[1].best(), 1);
 }
 

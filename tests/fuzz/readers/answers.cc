@@ -16,9 +16,9 @@ std::vector<std::string> Seeds() {
 
 void Read(const std::string& input) {
   for (const trial::AnswerFormat& format :
-       {trial::AnswerFormat{.field = "seconds", .pattern = ""},
-        trial::AnswerFormat{.field = "time.median", .pattern = ""},
-        trial::AnswerFormat{.field = "", .pattern = "time: ([0-9.e+-]+) ms"}}) {
+       {trial::AnswerFormat{.fields = {"seconds"}, .pattern = ""},
+        trial::AnswerFormat{.fields = {"time.median"}, .pattern = ""},
+        trial::AnswerFormat{.pattern = "time: ([0-9.e+-]+) ms"}}) {
     const trial::Outcome outcome = trial::ParseAnswer(input, format);
     if (!outcome.ok() && outcome.reason.size() > 1000) throw InputError(outcome.reason);
   }
