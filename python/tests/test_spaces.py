@@ -149,7 +149,7 @@ def test_conditional_parameters():
     asked = bayloom.Study({"kind": ["a", "b"]}).ask()
     with pytest.raises(bayloom.InputError, match="inactive"):
         asked.suggest_int("count", 1, 3)
-    with pytest.raises(bayloom.InputError, match="none of"):
+    with pytest.raises(bayloom.InputError, match="not one of"):
         asked.suggest_categorical("kind", ["c"])
     with pytest.raises(bayloom.InputError, match="circle"):
         bayloom.Study({"x": [1, 2], "y": [1, 2]}, active_if={"x": "y == 1", "y": "x == 1"})
