@@ -59,7 +59,6 @@ find_library(BAYLOOM_JEMALLOC jemalloc)
 add_library(bayloom_allocator INTERFACE)
 if(BAYLOOM_JEMALLOC AND NOT BAYLOOM_SANITIZE)
   target_link_libraries(bayloom_allocator INTERFACE ${BAYLOOM_JEMALLOC})
-  target_sources(bayloom_allocator INTERFACE ${PROJECT_SOURCE_DIR}/bayloom/malloc_conf.c)
 endif()
 
 if(BAYLOOM_PORTABLE)
