@@ -54,7 +54,7 @@ bayloom_dependency(CLI11 2.1 TARGETS CLI11::CLI11)
 bayloom_dependency(Libevent 2.1 TARGETS Libevent::event)
 
 # What programs of this tree are linked to, if it is there: searches allocate many small objects, and
-# take a quarter less time than with the C library's allocator. Libraries leave the choice to their users.
+# take a fifth less time than with the C library's allocator. Libraries leave the choice to their users.
 find_library(BAYLOOM_JEMALLOC jemalloc)
 add_library(bayloom_allocator INTERFACE)
 if(BAYLOOM_JEMALLOC AND NOT BAYLOOM_SANITIZE)

@@ -68,7 +68,6 @@ void RunDigest::Add(const record::StoredTrial& trial) {
   const double elapsed = ElapsedOf(trial, run_);
   if (std::isfinite(elapsed)) seconds_ = std::max(seconds_, elapsed);
   if (!outcome.ok()) ++failures_[std::string(trial::ToString(outcome.verdict))];
-  first_trial_failed_ = trials_ == 1 ? !outcome.ok() : first_trial_failed_;
   const bool is_exact =
       outcome.ok() && std::isfinite(outcome.value) && !measure::DetailsOf(outcome).cut_short;
   if (HasTasks(run_)) {

@@ -51,7 +51,6 @@ class RunDigest {
   /// value. Tiles of fused layers have none.
   const std::optional<Best>& best() const { return best_; }
   const std::optional<Best>& first() const { return first_; }
-  bool first_trial_failed() const { return first_trial_failed_; }
 
   /// The run and its trials in numbers; see PageReader for the form.
   nlohmann::json ToJson() const;
@@ -66,7 +65,6 @@ class RunDigest {
   int64_t next_ = 0;
   int64_t trials_ = 0;
   double seconds_ = 0;
-  bool first_trial_failed_ = false;
   std::map<std::string, int64_t> failures_;  ///< by verdict
   std::map<record::TaskId, Task> tasks_;
   std::optional<Best> best_, first_;

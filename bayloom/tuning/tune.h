@@ -46,7 +46,7 @@ struct TuneOptions {
   /// with only.
   nlohmann::json precision = {};
   /// What earlier tunings have found. With it each task first tries its zero-trial program and what
-  /// is known of it or adapted by others (FirstProgramsOf). Must outlive the tuning.
+  /// is known of it or adapted from others (FirstProgramsOf). Must outlive the tuning.
   UserStore* user_store = nullptr;
   /// Go on with the store's last session of this subject on this target, if there is one.
   bool resume = false;

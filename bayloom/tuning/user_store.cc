@@ -146,9 +146,9 @@ std::vector<sketch::Candidate> UserStore::Adapt(const sketch::SpaceGenerator& sp
   std::vector<sketch::Candidate> adapted;
   With([&](record::Store& store) {
     const uint64_t target = target::HashOf(space.target());
-    if (!adapted_ || lent_target_ != target) {
+    if (!adapted_ || adapted_target_ != target) {
       adapted_.emplace(store, space.target());
-      lent_target_ = target;
+      adapted_target_ = target;
     }
     adapted = adapted_->For(space, count);
   });

@@ -84,7 +84,7 @@ class UserStore {
   std::unique_ptr<record::Store> store_;
   std::unique_ptr<record::SampleStore> samples_;  ///< of the same file
   std::optional<AdaptedPrograms> adapted_;
-  uint64_t lent_target_ = 0;  ///< hash of the one whose programs `adapted_` has
+  uint64_t adapted_target_ = 0;  ///< hash of the one whose programs `adapted_` has
 };
 
 }  // namespace bayloom::tuning
