@@ -39,6 +39,7 @@ bool IsCall(const tensor::Program& program, tensor::NodeRef node) {
 }  // namespace
 
 std::optional<std::vector<NestStep>> StepsOf(const tensor::Program& program) {
+  if (program.SizeCount() > 0) return std::nullopt;  // how many iterations they have is not known
   std::vector<tensor::NodeRef> nests;
   for (const tensor::NodeRef root : program.roots) AddNests(program, root, nests);
   std::vector<NestStep> steps;

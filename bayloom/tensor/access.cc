@@ -17,6 +17,9 @@ bool AddIndex(const Expr& index, const std::vector<Affine>& bindings, int64_t sc
     case ExprOp::kIter:
       sum.Add(bindings[index->index], scale);
       return true;
+    case ExprOp::kSize:  // the buffer and the digit have one number
+      sum.Add(index->index, scale);
+      return true;
     case ExprOp::kAdd:
       return AddIndex(index->operands[0], bindings, scale, sum) &&
              AddIndex(index->operands[1], bindings, scale, sum);

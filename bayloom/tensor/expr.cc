@@ -200,6 +200,8 @@ Expr Literal(double value, DType dtype) {
 
 Expr IterVar(int position) { return Make({ExprOp::kIter, DType::kInt64, position}); }
 
+Expr SizeOf(BufferId size) { return Make({ExprOp::kSize, DType::kInt64, size}); }
+
 Expr Load(BufferId buffer, DType dtype, std::vector<Expr> indices) {
   for (const Expr& index : indices) {
     if (!IsInteger(index->dtype)) Mismatch("an index", index->dtype);

@@ -76,6 +76,7 @@ enum class ExprOp : uint8_t {
   kIsInf,  ///< result is bool
   // The whole tensor, by kernel `index` of the library; only as a stage's value (library_call.h)
   kCall,
+  kSize,  ///< a leaf: the value of buffer `index`, which is a size (BufferRole::kSize), int64
 };
 
 /// Powers, exponentials, logarithms and the trigonometric kind: dozens of instructions each.
@@ -88,8 +89,8 @@ struct ExprNode;
 /// An immutable scalar expression; copying shares the node.
 ///
 /// Expressions compute the value a stage stores and the indices of its accesses. The only names
-/// in them are positions: iteration variables of the enclosing stage (kIter) and buffers (kLoad),
-/// so the same expression serves the Workload and every Program made from it.
+/// in them are positions: iteration variables of the enclosing stage (kIter) and buffers (kLoad,
+/// kSize), so the same expression serves the Workload and every Program made from it.
 ///
 /// The operators below fold constants and drop neutral elements; they check types and throw
 /// std::invalid_argument on a mismatch, except that an integer literal adapts to the other
@@ -115,7 +116,7 @@ class Expr {
 struct ExprNode {
   ExprOp op;
   DType dtype;
-  int index = -1;          ///< kIter: position of the iterator; kLoad: BufferId; kCall: kernel
+  int index = -1;  ///< kIter: position of the iterator; kLoad, kSize: BufferId; kCall: kernel
   int64_t int_value = 0;   ///< kInt
   double float_value = 0;  ///< kFloat
   std::vector<Expr> operands = {};
@@ -127,6 +128,8 @@ Expr BoolLiteral(bool value);
 /// A literal of any type: `value` converted to dtype.
 Expr Literal(double value, DType dtype);
 Expr IterVar(int position);
+/// What a size is when the program runs.
+Expr SizeOf(BufferId size);
 Expr Load(BufferId buffer, DType dtype, std::vector<Expr> indices);
 /// Any unary op of ExprOp.
 Expr Unary(ExprOp op, Expr a);

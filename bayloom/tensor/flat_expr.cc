@@ -93,6 +93,7 @@ void FlatExpr::Compile(const Expr& e, int depth) {
       steps_[to_end].target = static_cast<int>(steps_.size());
       return;
     }
+    case ExprOp::kSize:
     case ExprOp::kLoad: {
       const bool linear =
           std::all_of(e->operands.begin(), e->operands.end(),

@@ -40,6 +40,7 @@ class StructureHasher {
     Add(iters.size());
     for (const Iter& iter : iters) {
       AddSigned(2 * iter.extent + static_cast<int64_t>(iter.kind));
+      AddBound(iter.bound);
     }
   }
 
@@ -54,6 +55,7 @@ class StructureHasher {
       case ExprOp::kIter:
         return AddSigned(e->index);
       case ExprOp::kLoad:
+      case ExprOp::kSize:
         AddBufferReference(e->index);
         break;
       case ExprOp::kCall:
@@ -80,6 +82,18 @@ class StructureHasher {
       AddSigned(axis.extent);
     }
     if (buffer.transform) Add(buffer.transform->Hash());
+    for (BufferId bound : buffer.bounds) AddBound(bound);
+    if (buffer.role == BufferRole::kSize) {
+      AddSigned(buffer.range.smallest);
+      AddSigned(buffer.range.largest);
+    }
+  }
+
+  /// What is not open hashes as if nothing were.
+  void AddBound(BufferId size) {
+    if (size < 0) return;
+    Add(uint64_t{5} << 32);
+    AddSigned(size);
   }
 
   std::span<const Buffer> buffers_;
@@ -93,7 +107,12 @@ class ProgramHasher {
   explicit ProgramHasher(const Program& program)
       : program_(program),
         structure_(program.buffers, program.Parameters()),
-        digit_numbers_(program.digit_extents.size(), -1) {}
+        digit_numbers_(program.digit_extents.size(), -1) {
+    while (next_digit_ < program.SizeCount()) {
+      digit_numbers_[next_digit_] = next_digit_;
+      ++next_digit_;
+    }
+  }
 
   uint64_t Hash() {
     AddBody(program_.roots);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <limits>
 #include <optional>
 #include <stdexcept>
 
@@ -105,9 +106,23 @@ class ProgramInterpreter {
     const Memory& memory = memory_[id];
     const int size = ByteSize(buffer.dtype);
     for (size_t i = 0; i < memory.values.size(); ++i) {
+      if (memory.marks[i] != memory.written && !buffer.bounds.empty()) continue;
       if (memory.marks[i] != memory.written) ThrowNeverWritten(id, static_cast<int64_t>(i));
       StoreScalar(buffer.dtype, argument.data.data() + i * size, memory.values[i]);
     }
+  }
+
+  ScalarValue Read(BufferId id, int64_t place) const {
+    const Memory& memory = memory_[id];
+    if (memory.marks[place] == memory.written) return memory.values[place];
+    if (program_.SizeCount() == 0) ThrowNeverWritten(id, place);
+    return PoisonOf(program_.buffers[id].dtype);
+  }
+
+  /// What lies beyond a bound: a value that nothing which is needed may depend on.
+  static ScalarValue PoisonOf(DType dtype) {
+    if (IsFloat(dtype)) return {.f = std::numeric_limits<double>::quiet_NaN()};
+    return {.i = WrapTo(dtype, 0x5555555555555555)};
   }
 
   [[noreturn]] void ThrowNeverWritten(BufferId id, int64_t place) const {
@@ -180,9 +195,12 @@ class ProgramInterpreter {
       }
       iters_[i] = value;
       first &= block.iters[i].kind == IterKind::kSpatial || value == 0;
-      exists &= value < block.iters[i].extent;
+      exists &= !block.guarded || value < block.iters[i].extent;
+      const BufferId bound = block.iters[i].bound;
+      exists &= bound < 0 || block.iters[i].kind == IterKind::kReduction ||
+                value < memory_[bound].values[0].i;
     }
-    if (block.guarded && !exists) return;
+    if (!exists) return;
     const int64_t place = flat.output.Place(iters_.data());
     Memory& memory = memory_[block.output];
     ScalarValue& element = memory.values[place];
@@ -191,11 +209,8 @@ class ProgramInterpreter {
       memory.marks[place] = memory.written;
     }
     if (block.kind == BlockKind::kInit) return;
-    const ScalarValue value =
-        flat.value->Evaluate(iters_.data(), [this](BufferId id, int64_t at) -> ScalarValue {
-          if (memory_[id].marks[at] != memory_[id].written) ThrowNeverWritten(id, at);
-          return memory_[id].values[at];
-        });
+    const ScalarValue value = flat.value->Evaluate(
+        iters_.data(), [this](BufferId id, int64_t at) -> ScalarValue { return Read(id, at); });
     if (block.kind == BlockKind::kPlain) {
       element = value;
       memory.marks[place] = memory.written;

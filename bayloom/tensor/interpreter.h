@@ -29,7 +29,8 @@ struct HostTensor {
 
 /// Runs a program (scheduled or not) statement by statement, honouring buffer element types but
 /// ignoring parallelism and layouts: the reference that compiled code is checked against. Index
-/// errors and reads of never-written elements throw std::logic_error.
+/// errors and reads of never-written elements throw std::logic_error. Open axes end at their
+/// bounds: beyond them outputs keep what they have, and what is read there is not a number.
 /// `arguments`: one tensor per Program::Parameters() entry; outputs are written.
 void Interpret(const Program& program, std::vector<HostTensor>& arguments);
 

@@ -66,12 +66,14 @@ inline constexpr auto kOpNames = std::to_array<std::pair<ExprOp, std::string_vie
     {ExprOp::kIsNan, "isnan"},
     {ExprOp::kIsInf, "isinf"},
     {ExprOp::kCall, "call"},
+    {ExprOp::kSize, "size"},
 });
 inline constexpr auto kRoleNames = std::to_array<std::pair<BufferRole, std::string_view>>({
     {BufferRole::kInput, "input"},
     {BufferRole::kConstant, "constant"},
     {BufferRole::kIntermediate, "intermediate"},
     {BufferRole::kOutput, "output"},
+    {BufferRole::kSize, "size"},
 });
 inline constexpr auto kScopeNames = std::to_array<std::pair<StorageScope, std::string_view>>({
     {StorageScope::kGlobal, "global"},

@@ -19,10 +19,24 @@ namespace {
 
 // --- Buffers -----------------------------------------------------------------------------------
 
-std::string PrintShape(const Buffer& buffer) {
+/// "rows in 1..512".
+std::string PrintSize(const Buffer& size) {
+  return fmt::format("{} in {}..{}", size.name, size.range.smallest, size.range.largest);
+}
+
+/// Where an axis ends: "512", of an open one "rows".
+std::string PrintEnd(int64_t extent, BufferId bound, std::span<const Buffer> buffers) {
+  return bound < 0 ? fmt::format("{}", extent) : buffers[bound].name;
+}
+
+std::string PrintShape(const Buffer& buffer, std::span<const Buffer> buffers) {
   const std::string whole =
       buffer.slice_of.empty() ? "" : fmt::format(" of {}", fmt::join(buffer.slice_of, ", "));
-  return fmt::format("{}[{}{}]", ToString(buffer.dtype), fmt::join(buffer.shape, ", "), whole);
+  std::vector<std::string> shape;
+  for (size_t d = 0; d < buffer.shape.size(); ++d) {
+    shape.push_back(PrintEnd(buffer.shape[d], buffer.BoundOf(d), buffers));
+  }
+  return fmt::format("{}[{}{}]", ToString(buffer.dtype), fmt::join(shape, ", "), whole);
 }
 
 /// The physical order, e.g. " as [d1/16, d0, d1%16]".
@@ -50,8 +64,9 @@ std::string PrintTransform(const Buffer& buffer) {
 std::string PrintSignature(const std::string& name, std::span<const Buffer> buffers) {
   std::vector<std::string> inputs, outputs;
   for (const Buffer& buffer : buffers) {
-    const std::string text =
-        buffer.name + ": " + PrintShape(buffer) + PrintTransform(buffer) + PrintLayout(buffer);
+    if (buffer.role == BufferRole::kSize) inputs.push_back(PrintSize(buffer));
+    const std::string text = buffer.name + ": " + PrintShape(buffer, buffers) +
+                             PrintTransform(buffer) + PrintLayout(buffer);
     if (buffer.role == BufferRole::kInput) inputs.push_back(text);
     if (buffer.role == BufferRole::kConstant) inputs.push_back("const " + text);
     if (buffer.role == BufferRole::kOutput) outputs.push_back(text);
@@ -69,7 +84,8 @@ std::string PrintEquation(const Stage& stage, const std::vector<Buffer>& buffers
     if (iter.kind == IterKind::kSpatial) {
       spatial.push_back(iter.name);
     } else {
-      reduced.push_back(fmt::format("{} < {}", iter.name, iter.extent));
+      reduced.push_back(
+          fmt::format("{} < {}", iter.name, PrintEnd(iter.extent, iter.bound, buffers)));
     }
   }
   std::string text = fmt::format("{}[{}] = ", buffers[stage.output].name, fmt::join(spatial, ", "));
@@ -115,6 +131,8 @@ class DigitNames {
  public:
   explicit DigitNames(const Program& program)
       : program_(program), names_(program.digit_extents.size()), mentioned_(names_.size()) {
+    for (int size = 0; size < program.SizeCount(); ++size)
+      names_[size] = program.buffers[size].name;
     for (NodeRef root : program.roots) NameNest(root);
   }
 
@@ -209,8 +227,8 @@ class ProgramPrinter {
     text_ = "program " + PrintSignature(program_.name, program_.buffers) + "\n";
     for (const Buffer& buffer : program_.buffers) {
       if (buffer.role != BufferRole::kIntermediate || !IsUsed(buffer)) continue;
-      text_ += fmt::format("  {} {}: {}{}\n", NameOf(buffer.scope), buffer.name, PrintShape(buffer),
-                           PrintLayout(buffer));
+      text_ += fmt::format("  {} {}: {}{}\n", NameOf(buffer.scope), buffer.name,
+                           PrintShape(buffer, program_.buffers), PrintLayout(buffer));
     }
     for (NodeRef root : program_.roots) PrintNode(root, 0);
     return std::move(text_);
@@ -276,7 +294,8 @@ std::string Print(const Workload& workload) {
   for (const Stage& stage : workload.stages) {
     const Buffer& output = workload.buffers[stage.output];
     text += "  " + PrintEquation(stage, workload.buffers);
-    if (output.role == BufferRole::kIntermediate) text += "  # " + PrintShape(output);
+    if (output.role == BufferRole::kIntermediate)
+      text += "  # " + PrintShape(output, workload.buffers);
     text += "\n";
   }
   return text;

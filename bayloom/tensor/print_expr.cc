@@ -92,6 +92,8 @@ std::string ExprPrinter::Print(const Expr& e, int context) const {
                                                            : fmt::format("i{}", e->index);
     case ExprOp::kLoad:
       return fmt::format("{}[{}]", BufferName(e->index), List(e->operands));
+    case ExprOp::kSize:
+      return BufferName(e->index);
     case ExprOp::kCall:
       return PrintCall(e);
     case ExprOp::kCast:

@@ -17,8 +17,7 @@ void AppendBlocks(const Program& program, NodeRef node, std::vector<BlockId>& bl
 }
 
 bool HasRole(const Buffer& buffer, bool output) {
-  return output ? buffer.role == BufferRole::kOutput
-                : buffer.role == BufferRole::kInput || buffer.role == BufferRole::kConstant;
+  return buffer.role != BufferRole::kIntermediate && (buffer.role == BufferRole::kOutput) == output;
 }
 
 /// A call of the library has no iterators: it writes the whole output.
@@ -108,6 +107,11 @@ std::vector<BlockId> Program::BlocksBelow(NodeRef node) const {
   return below;
 }
 
+int Program::SizeCount() const {
+  const auto is_other = [](const Buffer& buffer) { return buffer.role != BufferRole::kSize; };
+  return static_cast<int>(std::ranges::find_if(buffers, is_other) - buffers.begin());
+}
+
 BlockId Program::FindBlock(const std::string& block_name) const {
   for (size_t i = 0; i < blocks.size(); ++i) {
     if (blocks[i].alive && blocks[i].name == block_name) return static_cast<BlockId>(i);
@@ -147,6 +151,9 @@ Program Lower(const Workload& workload) {
   Program program;
   program.name = workload.name;
   program.buffers = workload.buffers;
+  for (int size = 0; size < workload.SizeCount(); ++size) {
+    program.digit_extents.push_back(workload.buffers[size].range.largest + 1);
+  }
   for (const Stage& stage : workload.stages) {
     const bool calls = stage.value->op == ExprOp::kCall;
     Block block = calls ? CallBlock(stage, program.buffers[stage.output]) : NaiveBlock(stage);

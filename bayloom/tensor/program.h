@@ -17,6 +17,9 @@ namespace bayloom::tensor {
 /// the first digit being the slowest. Splitting replaces a digit by a product of smaller ones,
 /// fusing concatenates the digits of two loops; so every iterator of a block stays an affine
 /// function of digits and no division or remainder ever enters an index.
+///
+/// The first digits of a program are its sizes, in the order of its buffers: they belong to no loop
+/// and have one value in a run, so that an index or a condition may be affine in sizes, too.
 using DigitId = int;
 using LoopId = int;
 using BlockId = int;
@@ -138,7 +141,7 @@ struct Block {
 /// A tensor program: a tree of loops with blocks at its leaves, run in order.
 ///
 /// Invariants, kept by every primitive:
-///  - each live digit belongs to exactly one live loop;
+///  - each live digit but those of sizes belongs to exactly one live loop;
 ///  - a block's bindings use only digits of the loops around it;
 ///  - within a block's bindings the digits cover each iterator's range (a guarded block's more than
 ///    that), every point at least once; reduction iterators exactly once for each point of the
@@ -163,6 +166,8 @@ struct Program {
   /// Live blocks below a node, in execution order.
   std::vector<BlockId> BlocksBelow(NodeRef node) const;
   std::vector<BlockId> BlocksInOrder() const { return BlocksBelow(NodeRef::Root()); }
+  /// How many of the buffers are sizes: the first buffers, and the first digits.
+  int SizeCount() const;
   /// The live block of that name, or -1.
   BlockId FindBlock(const std::string& name) const;
   /// Live block that is no kInit writing the buffer, or -1.

@@ -23,7 +23,11 @@ class Validator {
         seen_loops_(program.loops.size()),
         seen_blocks_(program.blocks.size()),
         digit_in_scope_(program.digit_extents.size()),
-        digit_owned_(program.digit_extents.size()) {}
+        digit_owned_(program.digit_extents.size()) {
+    for (int size = 0; size < program.SizeCount(); ++size) {
+      digit_in_scope_[size] = digit_owned_[size] = true;
+    }
+  }
 
   Status Check() {
     CheckBody(NodeRef::Root());
@@ -260,7 +264,7 @@ class Validator {
 
   void CheckStore(const Block& block) {
     const Buffer& buffer = program_.buffers[block.output];
-    const bool is_input = buffer.role == BufferRole::kInput || buffer.role == BufferRole::kConstant;
+    const bool is_input = IsPassedIn(buffer.role);
     if (is_input) return Fail("block {} writes the input {}", block.name, buffer.name);
     if (block.output_index.size() != buffer.shape.size()) {
       return Fail("block {} writes {} with a wrong number of indices", block.name, buffer.name);
@@ -350,7 +354,7 @@ class Validator {
   /// Written once (with its initialization before), and before it is read.
   void CheckBuffer(BufferId id) {
     const Buffer& buffer = program_.buffers[id];
-    const bool is_input = buffer.role == BufferRole::kInput || buffer.role == BufferRole::kConstant;
+    const bool is_input = IsPassedIn(buffer.role);
     int writers = 0;
     bool initialized = false;
     for (BlockId block_id : order_) {

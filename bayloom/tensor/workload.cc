@@ -52,9 +52,9 @@ std::vector<BufferId> ParametersOf(const std::vector<Buffer>& buffers) {
   for (const bool outputs : {false, true}) {
     for (size_t i = 0; i < buffers.size(); ++i) {
       const BufferRole role = buffers[i].role;
-      const bool wanted = outputs ? role == BufferRole::kOutput
-                                  : role == BufferRole::kInput || role == BufferRole::kConstant;
-      if (wanted) parameters.push_back(static_cast<BufferId>(i));
+      const bool is_output = role == BufferRole::kOutput;
+      if (role != BufferRole::kIntermediate && is_output == outputs)
+        parameters.push_back(static_cast<BufferId>(i));
     }
   }
   return parameters;
@@ -122,7 +122,20 @@ Expr Combine(Reduction reduction, Expr a, Expr b) {
   throw std::invalid_argument("a plain stage combines nothing");
 }
 
+Expr ReduceWithin(Reduction reduction, const Expr& value, int iter, BufferId size) {
+  if (reduction == Reduction::kSum && value->op == ExprOp::kMul) {
+    return ReduceWithin(reduction, value->operands[0], iter, size) *
+           ReduceWithin(reduction, value->operands[1], iter, size);
+  }
+  return Select(IterVar(iter) < SizeOf(size), value, NeutralElement(reduction, value->dtype));
+}
+
 std::vector<BufferId> Workload::Parameters() const { return ParametersOf(buffers); }
+
+int Workload::SizeCount() const {
+  const auto is_other = [](const Buffer& buffer) { return buffer.role != BufferRole::kSize; };
+  return static_cast<int>(std::ranges::find_if(buffers, is_other) - buffers.begin());
+}
 
 int Workload::Producer(BufferId buffer) const {
   for (size_t i = 0; i < stages.size(); ++i) {
@@ -166,6 +179,27 @@ Tensor WorkloadBuilder::AddBuffer(std::string name, std::vector<int64_t> shape, 
   buffer.role = role;
   workload_.buffers.push_back(std::move(buffer));
   return {static_cast<BufferId>(workload_.buffers.size()) - 1, dtype, std::move(shape)};
+}
+
+BufferId WorkloadBuilder::Size(std::string name, SizeRange range) {
+  if (workload_.SizeCount() < static_cast<int>(workload_.buffers.size())) {
+    throw std::invalid_argument("the size " + name + " comes after tensors");
+  }
+  const Tensor size = AddBuffer(std::move(name), {}, DType::kInt64, BufferRole::kSize);
+  workload_.buffers.back().range = range;
+  return size.id();
+}
+
+void WorkloadBuilder::Bound(const Tensor& tensor, int dimension, BufferId size) {
+  Buffer& buffer = workload_.buffers[tensor.id()];
+  if (buffer.shape.at(dimension) != workload_.buffers[size].range.largest) {
+    throw std::invalid_argument("the extent of an open dimension of " + buffer.name +
+                                " is not the largest size");
+  }
+  buffer.bounds.resize(buffer.shape.size(), -1);
+  buffer.bounds[dimension] = size;
+  const int stage = workload_.Producer(tensor.id());
+  if (stage >= 0) workload_.stages[stage].iters[dimension].bound = size;
 }
 
 Tensor WorkloadBuilder::Input(std::string name, std::vector<int64_t> shape, DType dtype) {
@@ -216,10 +250,14 @@ Tensor WorkloadBuilder::Reduce(std::string name, std::vector<int64_t> shape,
                          [&](const Iter& iter) { return iter.name == axis.name; });
     };
     while (taken()) axis.name = "r" + axis.name;
-    iters.push_back({std::move(axis.name), axis.extent, IterKind::kReduction});
+    iters.push_back({std::move(axis.name), axis.extent, IterKind::kReduction, axis.bound});
   }
-  return AddStage(std::move(name), std::move(shape), std::move(iters), reduction,
-                  value(spatial, reduced));
+  Expr term = value(spatial, reduced);
+  for (size_t i = 0; i < iters.size(); ++i) {
+    if (iters[i].bound < 0) continue;
+    term = ReduceWithin(reduction, term, static_cast<int>(i), iters[i].bound);
+  }
+  return AddStage(std::move(name), std::move(shape), std::move(iters), reduction, term);
 }
 
 Tensor WorkloadBuilder::Call(std::string name, std::vector<int64_t> shape, Expr call) {

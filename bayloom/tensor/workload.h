@@ -20,7 +20,13 @@ enum class BufferRole : uint8_t {
   kConstant,      ///< passed in, never changes: its layout may be rewritten ahead of time
   kIntermediate,  ///< written and read inside
   kOutput,        ///< passed in to be written
+  kSize,          ///< passed in: an int64 that says how far open axes reach
 };
+
+/// Whether it is there before the program runs.
+constexpr bool IsPassedIn(BufferRole role) {
+  return role != BufferRole::kIntermediate && role != BufferRole::kOutput;
+}
 
 /// Where a buffer lives. CPU programs use kGlobal and kLocal; the rest is for accelerators.
 enum class StorageScope : uint8_t { kGlobal, kShared, kLocal };
@@ -33,7 +39,19 @@ struct LayoutAxis {
   bool operator==(const LayoutAxis&) const = default;
 };
 
+/// The values that a size may have.
+struct SizeRange {
+  int64_t smallest = 1;
+  int64_t largest = 1;
+  bool operator==(const SizeRange&) const = default;
+};
+
 /// A dense tensor in memory.
+///
+/// An *open* axis is one whose length is known only when the program runs. Its extent is the
+/// largest length, so that everything that is decided before (strides, tiles, the memory that is
+/// needed) is decided for that; its bound is the size that says how far it reaches in a run. What
+/// lies at or beyond the bound is in memory, but not specified.
 struct Buffer {
   std::string name;
   DType dtype = DType::kFloat32;
@@ -49,7 +67,12 @@ struct Buffer {
   /// Of a constant of a program: how it is made from the caller's, `shape` being what comes out;
   /// null: it is the caller's.
   std::shared_ptr<const ConstantTransform> transform = {};
+  /// Per dimension the size that bounds it, -1 for one that is not open; empty: none is open.
+  std::vector<BufferId> bounds = {};
+  SizeRange range = {};  ///< of a kSize
 
+  /// The size that bounds the dimension, or -1.
+  BufferId BoundOf(size_t dimension) const { return bounds.empty() ? -1 : bounds[dimension]; }
   int64_t ElementCount() const;
   /// The shape of the caller's tensor.
   const std::vector<int64_t>& CallerShape() const {
@@ -68,6 +91,9 @@ struct Iter {
   std::string name;
   int64_t extent;
   IterKind kind;
+  /// The size from whose value on nothing is needed, or -1: spatial iterations at or beyond it may
+  /// be left out, and those of a reduction combine the neutral element (ReduceWithin).
+  BufferId bound = -1;
 };
 
 /// How a stage with reduction axes combines its values. The neutral element initializes.
@@ -77,6 +103,9 @@ enum class Reduction : uint8_t { kNone, kSum, kProduct, kMin, kMax };
 Expr NeutralElement(Reduction reduction, DType dtype);
 /// combine(a, b), e.g. a + b for kSum.
 Expr Combine(Reduction reduction, Expr a, Expr b);
+/// A reduction's value that is neutral where the iterator is at or beyond the size. Of a sum of
+/// products it is the factors that are zero there: what lies beyond may be no number.
+Expr ReduceWithin(Reduction reduction, const Expr& value, int iter, BufferId size);
 
 /// One computation of a workload:
 ///
@@ -93,15 +122,18 @@ struct Stage {
   Reduction reduction = Reduction::kNone;
 };
 
-/// What is to be computed: a DAG of stages in topological order. It says nothing about how.
+/// What is to be computed: a DAG of stages in topological order. It says nothing about how. Sizes
+/// are the first buffers.
 struct Workload {
   std::string name;
   std::vector<Buffer> buffers;
   std::vector<Stage> stages;
 
-  /// The buffers a caller passes, in the order of compiled functions' arguments: inputs and
+  /// The buffers a caller passes, in the order of compiled functions' arguments: sizes, inputs and
   /// constants in the order they were declared, then outputs in the order they are computed.
   std::vector<BufferId> Parameters() const;
+  /// How many of the buffers are sizes.
+  int SizeCount() const;
   /// Index of the stage writing `buffer`, or -1.
   int Producer(BufferId buffer) const;
   /// Arithmetic on floats (and integers in integer workloads) one run performs; a multiply-add
@@ -145,10 +177,13 @@ class WorkloadBuilder {
   struct Axis {
     std::string name;
     int64_t extent;
+    BufferId bound = -1;  ///< the size that bounds it, if it is open
   };
 
   explicit WorkloadBuilder(std::string name);
 
+  /// A size; all of them come before anything else.
+  BufferId Size(std::string name, SizeRange range);
   Tensor Input(std::string name, std::vector<int64_t> shape, DType dtype = DType::kFloat32);
   Tensor Constant(std::string name, std::vector<int64_t> shape, DType dtype = DType::kFloat32);
   /// An elementwise stage; `value` gets one iterator per dimension of `shape`. `axis_names` names
@@ -161,6 +196,8 @@ class WorkloadBuilder {
   Tensor Reduce(std::string name, std::vector<int64_t> shape, std::vector<Axis> reduction_axes,
                 Reduction reduction, const std::function<Expr(const Exprs&, const Exprs&)>& value,
                 std::vector<std::string> axis_names = {});
+  /// Makes a dimension an open one that the size bounds. Its extent is the size's largest value.
+  void Bound(const Tensor& tensor, int dimension, BufferId size);
   /// A call of the library (library_call.h); it has to be the only stage.
   Tensor Call(std::string name, std::vector<int64_t> shape, Expr call);
   /// Makes `outputs` the workload's outputs (each must be a computed tensor) and gives the whole.

@@ -56,7 +56,7 @@ class NodeWriter {
     Json node = {NameOf(e->op), ToString(e->dtype)};
     if (e->op == Op::kInt) node.push_back(e->int_value);
     if (e->op == Op::kFloat) node.push_back(FloatToJson(e->float_value));
-    if (e->op == Op::kIter || e->op == Op::kLoad) node.push_back(e->index);
+    if (e->op == Op::kIter || e->op == Op::kLoad || e->op == Op::kSize) node.push_back(e->index);
     if (e->op == Op::kCall) node.push_back(NameOf(static_cast<LibraryKernel>(e->index)));
     for (const Expr& operand : e->operands) node.push_back(Write(operand));
     nodes_.push_back(std::move(node));
@@ -78,6 +78,10 @@ Json BufferToJson(const Buffer& buffer) {
                {"role", NameOf(buffer.role)}};
   if (buffer.scope != StorageScope::kGlobal) json["scope"] = NameOf(buffer.scope);
   if (!buffer.slice_of.empty()) json["slice_of"] = buffer.slice_of;
+  if (!buffer.bounds.empty()) json["bounds"] = buffer.bounds;
+  if (buffer.role == BufferRole::kSize) {
+    json["range"] = {buffer.range.smallest, buffer.range.largest};
+  }
   for (const LayoutAxis& axis : buffer.layout) {
     json["layout"].push_back({axis.dimension, axis.stride, axis.extent});
   }
@@ -89,6 +93,7 @@ Json StageToJson(const Stage& stage) {
   for (const Iter& iter : stage.iters) {
     json["iters"].push_back(
         {iter.name, iter.extent, iter.kind == IterKind::kSpatial ? "spatial" : "reduction"});
+    if (iter.bound >= 0) json["iters"].back().push_back(iter.bound);
   }
   if (stage.reduction != Reduction::kNone) json["reduction"] = NameOf(stage.reduction);
   NodeWriter writer;
@@ -162,13 +167,20 @@ void CheckCallOperands(const ExprNode& call) {
   }
 }
 
+BufferId SizeFromJson(const Json& json, const std::vector<Buffer>& buffers) {
+  const int size = IndexFromJson(json, static_cast<int64_t>(buffers.size()), "size");
+  Require(buffers[size].role == BufferRole::kSize, "a bound is a size");
+  return size;
+}
+
 Expr NodeFromJson(const Json& json, const std::vector<Expr>& nodes, const Stage& stage,
                   const std::vector<Buffer>& buffers) {
   Require(json.is_array() && json.size() >= 2, "a node is a list of operation, type, operands");
   auto node = std::make_shared<ExprNode>();
   node->op = ValueIn(kOpNames, json[0], "operation");
   node->dtype = DTypeFromJson(json[1]);
-  const bool is_leaf = node->op <= Op::kLoad, is_call = node->op == Op::kCall;
+  const bool is_leaf = node->op <= Op::kLoad || node->op == Op::kSize;
+  const bool is_call = node->op == Op::kCall;
   Require(!is_leaf || json.size() > 2, "a literal, iterator or load lacks its number");
   Require(!is_call || json.size() > 2, "a call lacks its kernel");
   for (size_t i = is_leaf || is_call ? 3 : 2; i < json.size(); ++i) {
@@ -187,6 +199,9 @@ Expr NodeFromJson(const Json& json, const std::vector<Expr>& nodes, const Stage&
   } else if (node->op == Op::kIter) {
     node->index = IndexFromJson(json[2], static_cast<int64_t>(stage.iters.size()), "iterator");
     Require(node->dtype == DType::kInt64, "an iterator is an int64");
+  } else if (node->op == Op::kSize) {
+    node->index = SizeFromJson(json[2], buffers);
+    Require(node->dtype == DType::kInt64, "a size is an int64");
   } else {
     node->index = IndexFromJson(json[2], static_cast<int64_t>(buffers.size()), "buffer");
     const Buffer& buffer = buffers[node->index];
@@ -195,11 +210,22 @@ Expr NodeFromJson(const Json& json, const std::vector<Expr>& nodes, const Stage&
     for (const Expr& index : node->operands)
       Require(IsInteger(index->dtype), "an index is an integer");
   }
-  Require(node->op >= Op::kLoad || node->operands.empty(), "a leaf has no operands");
+  Require(node->op == Op::kLoad || !is_leaf || node->operands.empty(), "a leaf has no operands");
   return Expr(std::shared_ptr<const ExprNode>(std::move(node)));
 }
 
-Buffer BufferFromJson(const Json& json) {
+/// What a size has beside what all buffers have. Sizes are the first buffers.
+void ReadSize(const Json& json, Buffer& size, const std::vector<Buffer>& before) {
+  const Json& range = json.at("range");
+  size.range = {IntFromJson(range.at(0)), IntFromJson(range.at(1))};
+  Require(size.range.smallest >= 0 && size.range.smallest <= size.range.largest &&
+              size.range.largest >= 1,
+          "a size has a range of at least one value");
+  Require(size.dtype == DType::kInt64 && size.shape.empty(), "a size is one int64");
+  Require(before.empty() || before.back().role == BufferRole::kSize, "sizes come first");
+}
+
+Buffer BufferFromJson(const Json& json, const std::vector<Buffer>& before) {
   Buffer buffer;
   buffer.name = json.at("name").get<std::string>();
   buffer.dtype = DTypeFromJson(json.at("dtype"));
@@ -212,6 +238,13 @@ Buffer BufferFromJson(const Json& json) {
     Require(std::ranges::equal(buffer.slice_of, buffer.shape, std::greater_equal<>()),
             "a slice is no larger than what it is a slice of");
   }
+  if (json.contains("bounds")) {
+    for (const Json& bound : json["bounds"]) {
+      buffer.bounds.push_back(bound == -1 ? -1 : SizeFromJson(bound, before));
+    }
+    Require(buffer.bounds.size() == buffer.shape.size(), "there is one bound per dimension");
+  }
+  if (buffer.role == BufferRole::kSize) ReadSize(json, buffer, before);
   if (!json.contains("layout")) return buffer;
   for (const Json& axis : json["layout"]) {
     const auto rank = static_cast<int64_t>(buffer.shape.size());
@@ -278,6 +311,7 @@ Stage StageFromJson(const Json& json, const std::vector<Buffer>& buffers) {
     Require(kind == "spatial" || kind == "reduction", "an iterator is spatial or reduction");
     stage.iters.push_back({iter.at(0).get<std::string>(), IntFromJson(iter.at(1)),
                            kind == "spatial" ? IterKind::kSpatial : IterKind::kReduction});
+    if (iter.size() > 3) stage.iters.back().bound = SizeFromJson(iter[3], buffers);
   }
   if (json.contains("reduction")) {
     stage.reduction = ValueIn(kReductionNames, json["reduction"], "reduction");
@@ -303,7 +337,7 @@ Stage StageFromJson(const Json& json, const std::vector<Buffer>& buffers) {
 void CheckOrder(const Workload& workload) {
   std::vector<bool> written;
   for (const Buffer& buffer : workload.buffers) {
-    written.push_back(buffer.role == BufferRole::kInput || buffer.role == BufferRole::kConstant);
+    written.push_back(IsPassedIn(buffer.role));
   }
   for (const Stage& stage : workload.stages) {
     Visit(stage.value, [&](const Expr& e) {
@@ -348,7 +382,7 @@ Result<Workload> WorkloadFromJson(const Json& json) {
     workload.name = json.at("name").get<std::string>();
     for (const Json& buffer : json.at("buffers")) {
       place = fmt::format("buffer {}", workload.buffers.size());
-      workload.buffers.push_back(BufferFromJson(buffer));
+      workload.buffers.push_back(BufferFromJson(buffer, workload.buffers));
     }
     for (const Json& stage : json.at("stages")) {
       place = fmt::format("stage {}", workload.stages.size());

@@ -28,7 +28,7 @@ void EmitChunk(NestContext& nest, const plan::AcrossLoop& across, const plan::Ve
   if (whole == 1) {
     emit(at_once);
   } else {
-    nest.loops.RunLoop(digit, whole, at_once, [&] { emit(at_once); });
+    nest.RunLoop(digit, whole, at_once, [&] { emit(at_once); });
   }
   if (whole * at_once == extent) return;
   const DigitValue before = nest.digits[digit];

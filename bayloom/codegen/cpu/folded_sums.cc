@@ -60,7 +60,7 @@ void FoldedSums::IterateFold(bool unroll, const LoopEmitter::Body& body) {
   };
   if (!unroll && std::ssize(chunks) > plan::kMaxChunks) {
     const int64_t rounds = fold_.lane_count / fold_.width / turns;
-    nest_.loops.RunLoop(fold_.lanes.back(), rounds, turns * fold_.width, [&] {
+    nest_.RunLoop(fold_.lanes.back(), rounds, turns * fold_.width, [&] {
       for (int64_t turn = 0; turn < turns; ++turn) {
         run({turn * fold_.width, fold_.width, fold_.width}, turn);
       }

@@ -6,6 +6,7 @@
 #include "bayloom/codegen/cpu/call.h"
 #include "bayloom/codegen/cpu/nest.h"
 #include "bayloom/codegen/cpu/steps.h"
+#include "bayloom/codegen/ir/loop_body.h"
 #include "bayloom/codegen/ir/math.h"
 
 namespace bayloom::codegen {
@@ -30,6 +31,17 @@ AliasScopes ScopesOf(llvm::LLVMContext& context, const tensor::Program& program,
   return scopes;
 }
 
+std::vector<llvm::Value*> LoadSizes(IrBuilder& b, const tensor::Program& program,
+                                    const plan::CpuPlan& plan, llvm::Function& kernel) {
+  std::vector<llvm::Value*> sizes;
+  for (int size = 0; size < program.SizeCount(); ++size) {
+    llvm::Value* place =
+        ContextSlot(b, kernel.getArg(0), plan.memory.buffers[static_cast<size_t>(size)].position);
+    sizes.push_back(b.CreateLoad(b.getInt64Ty(), b.CreateLoad(b.getPtrTy(), place)));
+  }
+  return sizes;
+}
+
 }  // namespace
 
 std::unique_ptr<llvm::Module> EmitModule(llvm::LLVMContext& context, const tensor::Program& program,
@@ -44,9 +56,11 @@ std::unique_ptr<llvm::Module> EmitModule(llvm::LLVMContext& context, const tenso
   const AliasScopes scopes = ScopesOf(context, program, plan);
   ModuleState state{program, plan, *module, scopes, symbol};
   IrBuilder entry(llvm::BasicBlock::Create(context, "entry", function));
+  const std::vector<llvm::Value*> sizes = LoadSizes(entry, program, plan, *function);
   // What is hoisted to the entry goes after this.
   llvm::Instruction* anchor = entry.CreateAlloca(entry.getInt8Ty());
   NestEmitter nest(state, function, anchor, {function->getArg(0), function->getArg(1), nullptr});
+  nest.DefineSizes(sizes);
   nest.EmitBody(tensor::NodeRef::Root());
   nest.Finish();
   anchor->eraseFromParent();

@@ -11,6 +11,14 @@
 
 namespace bayloom::codegen {
 
+void NestEmitter::DefineSizes(const std::vector<llvm::Value*>& sizes) {
+  for (size_t size = 0; size < sizes.size(); ++size) {
+    const auto digit = static_cast<tensor::DigitId>(size);
+    nest_.digits[digit] = DigitValue::Running(sizes[size], nest_.program.digit_extents[digit]);
+    nest_.addresses.DefineAtEntry(sizes[size]);
+  }
+}
+
 void NestEmitter::EmitBody(tensor::NodeRef node) {
   for (tensor::NodeRef child : nest_.program.BodyOf(node)) EmitNode(child);
 }

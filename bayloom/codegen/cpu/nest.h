@@ -29,6 +29,8 @@ class NestEmitter final : private TreeEmitter {
               MemoryEmitter::Arguments arguments)
       : nest_(module, function, anchor, arguments) {}
 
+  /// The values of the program's sizes (i64), which are known at the entry.
+  void DefineSizes(const std::vector<llvm::Value*>& sizes);
   /// Emits the children of a node at the end of the function; finish with Finish().
   void EmitBody(tensor::NodeRef node) override;
   /// The same for the node itself.

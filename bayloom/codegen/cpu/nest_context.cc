@@ -6,6 +6,7 @@
 #include <llvm/IR/Dominators.h>
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
 
+#include <algorithm>
 #include <limits>
 
 namespace bayloom::codegen {
@@ -66,8 +67,57 @@ void NestContext::IterateDigits(const std::vector<tensor::DigitId>& of_loop, siz
   if (unroll || steps == 1) {
     loops.Repeat(digit, steps, rest);
   } else {
-    loops.RunLoop(digit, steps, 1, rest);
+    RunLoop(digit, steps, 1, rest);
   }
+}
+
+llvm::Value* NestContext::TripsOf(tensor::DigitId digit, int64_t steps, int64_t scale) {
+  const auto i64 = [&](int64_t value) { return builder.getInt64(static_cast<uint64_t>(value)); };
+  const auto open = plan.open.find(digit);
+  if (open == plan.open.end() || steps == 1) return i64(steps);
+  llvm::Value* most = nullptr;
+  for (const plan::OpenAxis& axis : open->second) {
+    tensor::Affine before = axis.index;  // what other digits make of the index by now
+    std::erase_if(before.terms, [&](const tensor::Affine::Term& term) {
+      return term.digit == digit || !digits[term.digit].bound;
+    });
+    const IndexValue at = digits.Evaluate(before);
+    const int64_t least = at.lanes.empty() ? 0 : *std::ranges::min_element(at.lanes);
+    llvm::Value* room = builder.CreateSub(digits[axis.size].base, addresses.Scalar(at));
+    room = builder.CreateSub(room, i64(least));
+    room = builder.CreateBinaryIntrinsic(llvm::Intrinsic::smax, room, i64(1));
+    const int64_t step = axis.index.CoefficientOf(digit) * scale;
+    llvm::Value* trips = builder.CreateUDiv(builder.CreateAdd(room, i64(step - 1)), i64(step));
+    most = most ? builder.CreateBinaryIntrinsic(llvm::Intrinsic::umax, most, trips) : trips;
+  }
+  return builder.CreateBinaryIntrinsic(llvm::Intrinsic::umin, most, i64(steps));
+}
+
+void NestContext::RunLoop(tensor::DigitId digit, int64_t steps, int64_t scale, const Body& body) {
+  const std::set<tensor::DigitId> within = within_;
+  const std::vector<tensor::Affine> not_negative = state.not_negative;
+  loops.RunLoop(digit, TripsOf(digit, steps, scale), steps, scale, [&] {
+    if (scale == 1) NoteWithin(digit);
+    body();
+  });
+  within_ = within;
+  state.not_negative = not_negative;
+}
+
+/// Once all digits of an index are, the index is below the size. One value of a size may be 0,
+/// though, and a loop takes one step at least.
+void NestContext::NoteWithin(tensor::DigitId digit) {
+  const auto open = plan.open.find(digit);
+  if (open == plan.open.end() || open->second.size() > 1) return;
+  const plan::OpenAxis& axis = open->second.front();
+  if (program.buffers[axis.size].range.smallest < 1) return;
+  within_.insert(digit);
+  const bool all = std::ranges::all_of(axis.index.terms, [&](const tensor::Affine::Term& term) {
+    if (program.digit_extents[term.digit] == 1) return true;
+    const auto other = plan.open.find(term.digit);
+    return within_.contains(term.digit) && other->second == open->second;
+  });
+  if (all) state.not_negative.push_back(axis.Slack());
 }
 
 int64_t NestContext::StepsOf(tensor::DigitId digit) const {
@@ -84,9 +134,12 @@ void NestContext::IterateChunks(const plan::VectorLoop& vector, int64_t max_unro
   const int64_t cut = program.digit_extents[innermost] / StepsOf(innermost);
   std::vector<plan::Chunk> chunks =
       plan::ChunksOf(vector.lane_count / cut, vector.width, vector.masks);
-  if (vector.lanes.size() == 1 && static_cast<int64_t>(chunks.size()) > max_unrolled) {
+  const bool may_end_early = plan.open.contains(innermost) && chunks.size() > 1 &&
+                             max_unrolled != std::numeric_limits<int64_t>::max();
+  if (vector.lanes.size() == 1 &&
+      (may_end_early || static_cast<int64_t>(chunks.size()) > max_unrolled)) {
     const int64_t whole = vector.lane_count / vector.width;
-    loops.RunLoop(innermost, whole, vector.width, [&] { body({0, vector.width, vector.width}); });
+    RunLoop(innermost, whole, vector.width, [&] { body({0, vector.width, vector.width}); });
     chunks.erase(chunks.begin(), chunks.begin() + whole);
   }
   for (const plan::Chunk& chunk : chunks) body(chunk);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,13 @@ class NestContext {
   void Iterate(tensor::LoopId loop, bool unroll, const Body& body);
   void IterateDigits(const std::vector<tensor::DigitId>& digits, size_t from, bool unroll,
                      const Body& body);
+  /// How many of `steps` steps a digit takes in a loop that starts here, `scale` apart: fewer where
+  /// what follows is beyond open axes' bounds; an i64, at least 1.
+  llvm::Value* TripsOf(tensor::DigitId digit, int64_t steps, int64_t scale);
+  /// A loop of as many; the digit becomes scale times its running value.
+  void RunLoop(tensor::DigitId digit, int64_t steps, int64_t scale, const Body& body);
+  /// From here on the digit, which runs in a loop of its own, is within the bound of its axis.
+  void NoteWithin(tensor::DigitId digit);
   /// Runs `body` for every chunk of lanes, in a loop where there are more than `max_unrolled`.
   void IterateChunks(const plan::VectorLoop& vector, int64_t max_unrolled,
                      const std::function<void(const plan::Chunk&)>& body);
@@ -71,6 +79,7 @@ class NestContext {
 
  private:
   std::vector<llvm::AllocaInst*> slots_;
+  std::set<tensor::DigitId> within_;  ///< those whose loops end at the bound of their only axis
 };
 
 }  // namespace bayloom::codegen

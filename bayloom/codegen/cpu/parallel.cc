@@ -4,6 +4,7 @@
 #include <llvm/IR/Module.h>
 
 #include <algorithm>
+#include <map>
 
 #include "bayloom/codegen/cpu/nest.h"
 #include "bayloom/codegen/ir/loop_body.h"
@@ -54,7 +55,11 @@ void NestEmitter::EmitParallel(tensor::LoopId loop) {
     const auto slot = static_cast<int64_t>(kFirstValueSlot + i);
     nest_.builder.CreateStore(running[i], ContextSlot(nest_.builder, frame, slot));
   }
-  llvm::Value* extent = nest_.builder.getInt64(static_cast<uint64_t>(nest_.program.ExtentOf(loop)));
+  llvm::Value* extent = nest_.builder.getInt64(1);
+  for (tensor::DigitId digit : nest_.program.loops[loop].digits) {
+    const int64_t steps = nest_.program.digit_extents[digit];
+    extent = nest_.builder.CreateMul(extent, nest_.TripsOf(digit, steps, 1));
+  }
   nest_.builder.CreateCall(DeclareParallelFor(nest_.module.module), {extent, function, frame});
   nest_.memory.ForgetLoads();
 }
@@ -63,10 +68,17 @@ void NestEmitter::EmitIterations(tensor::LoopId loop, const Digits& outer, llvm:
                                  llvm::Value* end) {
   nest_.digits = outer;
   for (llvm::Value* value : RunningValues()) nest_.addresses.DefineAtEntry(value);
+  const std::vector<tensor::DigitId>& digits = nest_.program.loops[loop].digits;
+  std::map<tensor::DigitId, llvm::Value*> trips;
+  for (tensor::DigitId digit : digits) {
+    const int64_t steps = nest_.program.digit_extents[digit];
+    if (nest_.plan.open.contains(digit)) trips[digit] = nest_.TripsOf(digit, steps, 1);
+  }
   nest_.loops.EmitLoop(begin, end, [&](llvm::PHINode* position) {
-    const std::vector<llvm::Value*> values =
-        nest_.loops.DefineDigits(nest_.program.loops[loop].digits, position);
+    const std::vector<llvm::Value*> values = nest_.loops.DefineDigits(digits, position, trips);
     nest_.addresses.Define(values, &nest_.builder.GetInsertBlock()->back(), nest_.loops.depth());
+    // Of several digits of one loop each ends as if the others were zero.
+    if (trips.size() == 1) nest_.NoteWithin(trips.begin()->first);
     EmitBody(tensor::NodeRef::Loop(loop));
   });
 }

@@ -76,15 +76,19 @@ void RegisterSums::RunBlocks(const Body& body) {
   const int64_t extent = nest_.program.digit_extents[digit];
   const auto i64 = [&](int64_t value) { return b.getInt64(static_cast<uint64_t>(value)); };
   if (steps == 1) {
-    return nest_.loops.RunLoop(digit, extent, 1, [&] {
+    return nest_.RunLoop(digit, extent, 1, [&] {
       body();
       AddToTotals();
     });
   }
-  nest_.loops.EmitLoop(i64(0), i64((extent + steps - 1) / steps), [&](llvm::PHINode* number) {
+  llvm::Value* const trips = nest_.TripsOf(digit, extent, 1);
+  llvm::Value* const blocks = b.CreateUDiv(b.CreateAdd(trips, i64(steps - 1)), i64(steps));
+  nest_.loops.EmitLoop(i64(0), blocks, [&](llvm::PHINode* number) {
     llvm::Value* begin = b.CreateMul(number, i64(steps), "", true, true);
     llvm::Value* end = b.CreateAdd(begin, i64(steps), "", true, true);
-    if (extent % steps != 0) end = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, end, i64(extent));
+    if (extent % steps != 0 || !llvm::isa<llvm::Constant>(trips)) {
+      end = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, end, trips);
+    }
     const DigitValue before = nest_.digits[digit];
     nest_.loops.EmitLoop(begin, end, [&](llvm::PHINode* running) {
       nest_.addresses.Define({running}, running, nest_.loops.depth());

@@ -68,7 +68,7 @@ void TileEmitter::Emit() {
   for (auto cut = tile_.cuts.rbegin(); cut != tile_.cuts.rend(); ++cut) {
     const int64_t passes = nest_.program.digit_extents[cut->digit] / cut->steps;
     emit = [this, inside = std::move(emit), cut, passes] {
-      nest_.loops.RunLoop(cut->digit, passes, cut->steps, inside);
+      nest_.RunLoop(cut->digit, passes, cut->steps, inside);
     };
   }
   emit();
@@ -152,10 +152,9 @@ void TileEmitter::EmitGuarded(size_t loops, const Body& body) {
   std::vector<const tensor::ExprNode*> learnt;
   for (const plan::Guard& guard : guards_) {
     if (DecidingLoops(guard) != loops) continue;
-    const tensor::IndexRange range = nest_.digits.RangeOf(guard.slack);
-    if (range.max < 0) return;
+    if (nest_.digits.RangeOf(guard.slack).max < 0) return;
     const IndexValue slack = nest_.digits.Evaluate(guard.slack);
-    if (range.min >= 0 || !slack.lanes.empty()) continue;
+    if (nest_.state.Holds(guard) || !slack.lanes.empty()) continue;
     llvm::Value* holds = b.CreateICmpSGE(nest_.addresses.Scalar(slack), b.getInt64(0));
     condition = condition ? b.CreateAnd(condition, holds) : holds;
     learnt.push_back(guard.condition);

@@ -3,11 +3,11 @@
 
 #include "bayloom/codegen/ir/expression.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "bayloom/codegen/ir/arithmetic.h"
 #include "bayloom/codegen/ir/float_range.h"
-#include "bayloom/plan/cpu/guard.h"
 
 namespace bayloom::codegen {
 namespace {
@@ -23,6 +23,10 @@ bool IsConstantBool(llvm::Value* condition, bool value) {
 }
 
 }  // namespace
+
+bool EmitState::Holds(const plan::Guard& guard) const {
+  return digits.RangeOf(guard.slack).min >= 0 || std::ranges::count(not_negative, guard.slack) > 0;
+}
 
 llvm::Value* ExpressionEmitter::Emit(const tensor::Expr& e) {
   for (auto known = memo_.rbegin(); known != memo_.rend(); ++known) {
@@ -75,9 +79,8 @@ llvm::Value* ExpressionEmitter::DecideComparison(const tensor::ExprNode& node) {
   if (state_.known.contains(&node)) return b_.getTrue();
   const std::optional<plan::Guard> guard = plan::ToGuard(node, accesses_);
   if (!guard) return nullptr;
-  const tensor::IndexRange range = state_.digits.RangeOf(guard->slack);
-  if (range.min >= 0) return b_.getTrue();
-  return range.max < 0 ? b_.getFalse() : nullptr;
+  if (state_.Holds(*guard)) return b_.getTrue();
+  return state_.digits.RangeOf(guard->slack).max < 0 ? b_.getFalse() : nullptr;
 }
 
 llvm::Value* ExpressionEmitter::EmitAnd(const tensor::ExprNode& node) {

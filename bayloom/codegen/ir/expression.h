@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bayloom/codegen/ir/memory.h"
+#include "bayloom/plan/cpu/guard.h"
 
 namespace bayloom::codegen {
 
@@ -21,13 +22,17 @@ struct UnrolledDigit {
 
 /// What code emission knows at a place in a function.
 struct EmitState {
+  /// Whether it is known that the guard holds.
+  bool Holds(const plan::Guard& guard) const;
+
   const tensor::Program& program;
   IrBuilder& builder;
   Digits& digits;
   AddressBuilder& addresses;
   MemoryEmitter& memory;
-  plan::Chunk chunk;                        ///< the lanes that code is for
-  std::set<const tensor::ExprNode*> known;  ///< conditions that hold here
+  plan::Chunk chunk;                              ///< the lanes that code is for
+  std::set<const tensor::ExprNode*> known;        ///< conditions that hold here
+  std::vector<tensor::Affine> not_negative = {};  ///< indices that are not, here
   /// The loop around a vectorized one, if lanes are loaded across its steps.
   std::optional<UnrolledDigit> across = {};
   /// Values computed in front of the loops around, by the block's accesses.

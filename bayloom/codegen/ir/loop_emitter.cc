@@ -19,13 +19,17 @@ void LoopEmitter::Repeat(tensor::DigitId digit, int64_t steps, const Body& body)
 }
 
 void LoopEmitter::RunLoop(tensor::DigitId digit, int64_t extent, int64_t scale, const Body& body) {
+  RunLoop(digit, state_.builder.getInt64(static_cast<uint64_t>(extent)), extent, scale, body);
+}
+
+void LoopEmitter::RunLoop(tensor::DigitId digit, llvm::Value* trips, int64_t extent, int64_t scale,
+                          const Body& body) {
   const DigitValue before = state_.digits[digit];
-  EmitLoop(state_.builder.getInt64(0), state_.builder.getInt64(static_cast<uint64_t>(extent)),
-           [&](llvm::PHINode* running) {
-             state_.addresses.Define({running}, running, depth_);
-             state_.digits[digit] = DigitValue::Running(running, extent, scale);
-             body();
-           });
+  EmitLoop(state_.builder.getInt64(0), trips, [&](llvm::PHINode* running) {
+    state_.addresses.Define({running}, running, depth_);
+    state_.digits[digit] = DigitValue::Running(running, extent, scale);
+    body();
+  });
   state_.digits[digit] = before;
 }
 
@@ -91,8 +95,9 @@ void LoopEmitter::EmitIf(llvm::Value* condition, const Body& body) {
   state_.memory.ForgetLoads();
 }
 
-std::vector<llvm::Value*> LoopEmitter::DefineDigits(const std::vector<tensor::DigitId>& digits,
-                                                    llvm::Value* position) {
+std::vector<llvm::Value*> LoopEmitter::DefineDigits(
+    const std::vector<tensor::DigitId>& digits, llvm::Value* position,
+    const std::map<tensor::DigitId, llvm::Value*>& trips) {
   IrBuilder& b = state_.builder;
   std::vector<tensor::DigitId> moving = digits;
   std::erase_if(moving,
@@ -100,7 +105,11 @@ std::vector<llvm::Value*> LoopEmitter::DefineDigits(const std::vector<tensor::Di
   std::vector<llvm::Value*> values;
   for (size_t i = moving.size(); i-- > 0;) {
     const int64_t count = state_.program.digit_extents[moving[i]];
-    llvm::Value* extent = llvm::ConstantInt::get(position->getType(), static_cast<uint64_t>(count));
+    const auto fewer = trips.find(moving[i]);
+    llvm::Value* extent =
+        fewer != trips.end()
+            ? fewer->second
+            : llvm::ConstantInt::get(position->getType(), static_cast<uint64_t>(count));
     llvm::Value* value = i > 0 ? b.CreateURem(position, extent) : position;
     if (i > 0) position = b.CreateUDiv(position, extent);
     value = b.CreateZExt(value, b.getInt64Ty());

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <vector>
 
 #include "bayloom/codegen/ir/expression.h"
@@ -26,6 +27,9 @@ class LoopEmitter {
   void Repeat(tensor::DigitId digit, int64_t steps, const Body& body);
   /// A loop; the digit becomes scale times its running value.
   void RunLoop(tensor::DigitId digit, int64_t extent, int64_t scale, const Body& body);
+  /// The same for the first `trips` of the steps, one at least (i64).
+  void RunLoop(tensor::DigitId digit, llvm::Value* trips, int64_t extent, int64_t scale,
+               const Body& body);
   /// A loop from `begin` to `end`, which is greater.
   void EmitLoop(llvm::Value* begin, llvm::Value* end,
                 const std::function<void(llvm::PHINode*)>& body);
@@ -34,10 +38,12 @@ class LoopEmitter {
   /// Runs the body where the condition holds.
   void EmitIf(llvm::Value* condition, const Body& body);
   /// Gives the digits their values at a position (i64) of the loop they make, slowest first: each
-  /// is position / stride modulo its extent. Returns the values of those of extent above 1; they
+  /// is position / stride modulo its extent, or modulo the steps that it takes of them (i64).
+  /// Returns the values of those of extent above 1; they
   /// are still to be defined in the address builder.
   std::vector<llvm::Value*> DefineDigits(const std::vector<tensor::DigitId>& digits,
-                                         llvm::Value* position);
+                                         llvm::Value* position,
+                                         const std::map<tensor::DigitId, llvm::Value*>& trips = {});
 
  private:
   llvm::Function* function_;

@@ -87,6 +87,7 @@ Result<CpuPlan> PlanCpuNests(const tensor::Program& program, const target::Targe
     if (!accesses) return accesses.error();
     plan.accesses.emplace(block, std::move(*accesses));
   }
+  plan.open = PlanOpenDigits(program);
   std::set<tensor::LoopId> inside_vector;
   for (tensor::LoopId loop : LoopsBelow(program, tensor::NodeRef::Root())) {
     const tensor::LoopKind kind = program.loops[loop].kind;

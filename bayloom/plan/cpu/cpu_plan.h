@@ -13,6 +13,7 @@
 #include "bayloom/plan/cpu/epilogue_plan.h"
 #include "bayloom/plan/cpu/fold_plan.h"
 #include "bayloom/plan/cpu/hoist_plan.h"
+#include "bayloom/plan/cpu/open_axes.h"
 #include "bayloom/plan/cpu/row_pairs.h"
 #include "bayloom/plan/cpu/tile_product.h"
 #include "bayloom/plan/memory_plan.h"
@@ -29,6 +30,7 @@ inline constexpr int64_t kMaxUnrolled = 384;
 struct CpuPlan {
   MemoryPlan memory;
   std::map<tensor::BlockId, BlockAccesses> accesses;
+  OpenDigits open;
   std::map<tensor::LoopId, VectorLoop> vector_loops;            ///< others are run serially
   std::map<tensor::LoopId, AcrossLoop> across;                  ///< by AcrossLoop::loop
   std::map<tensor::LoopId, std::vector<HoistedValue>> hoisted;  ///< in front of the loop

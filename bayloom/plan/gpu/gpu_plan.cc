@@ -416,6 +416,9 @@ int GridThreads(const tensor::Program& program, LoopId loop) {
 }
 
 Result<GpuPlan> PlanGpuKernels(const tensor::Program& program, const target::GpuLimits& limits) {
+  if (program.SizeCount() > 0) {
+    return Error{"'" + program.name + "' cannot run on a GPU: it has open axes"};
+  }
   return GpuPlanner(program, limits).Plan();
 }
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "bayloom/tensor/primitives/tree.h"
@@ -81,6 +82,9 @@ Result<Convolution> AsConvolution(const Program& program, BlockId id) {
     return refuse("is no sum of products");
   }
   if (!IsInNaiveNest(program, id)) return refuse("is scheduled already");
+  if (std::ranges::any_of(block.iters, [](const Iter& iter) { return iter.bound >= 0; })) {
+    return refuse("has an open axis");
+  }
   if (block.iters.size() != kIterCount || block.output_index.size() != 4) {
     return refuse("is no convolution of an image with channels last, without groups");
   }

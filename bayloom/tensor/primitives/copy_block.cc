@@ -40,7 +40,8 @@ BlockId PlaceCopy(Program& program, const std::string& name, BufferId from, Buff
   copy.output = to;
   Placement placement{place, {}};
   for (size_t d = 0; d < buffer.shape.size(); ++d) {
-    copy.iters.push_back({fmt::format("d{}", d), buffer.shape[d], IterKind::kSpatial});
+    copy.iters.push_back(
+        {fmt::format("d{}", d), buffer.shape[d], IterKind::kSpatial, buffer.BoundOf(d)});
     copy.output_index.push_back(IterVar(static_cast<int>(d)));
     placement.iters.push_back(IterOver(region[d]));
   }

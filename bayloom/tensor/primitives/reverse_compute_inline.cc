@@ -148,6 +148,12 @@ Status ReverseComputeInline(Program& program, BlockId id) {
     if (e->index == between) return produced;
     return std::nullopt;
   });
+  for (size_t i = 0; i < consumer.iters.size(); ++i) {
+    const int iter = fold->producer_iter[i];
+    if (iter >= 0 && consumer.iters[i].bound >= 0) {
+      producer.iters[iter].bound = consumer.iters[i].bound;
+    }
+  }
   producer.output = consumer.output;
   producer.output_index.clear();
   for (const Expr& index : consumer.output_index) {
