@@ -71,6 +71,8 @@ class NodeWriter {
   Json nodes_ = Json::array();
 };
 
+Json BoundToJson(const Bound& bound) { return {bound.size, bound.step}; }
+
 Json BufferToJson(const Buffer& buffer) {
   Json json = {{"name", buffer.name},
                {"dtype", ToString(buffer.dtype)},
@@ -78,7 +80,7 @@ Json BufferToJson(const Buffer& buffer) {
                {"role", NameOf(buffer.role)}};
   if (buffer.scope != StorageScope::kGlobal) json["scope"] = NameOf(buffer.scope);
   if (!buffer.slice_of.empty()) json["slice_of"] = buffer.slice_of;
-  if (!buffer.bounds.empty()) json["bounds"] = buffer.bounds;
+  for (const Bound& bound : buffer.bounds) json["bounds"].push_back(BoundToJson(bound));
   if (buffer.role == BufferRole::kSize) {
     json["range"] = {buffer.range.smallest, buffer.range.largest};
   }
@@ -93,7 +95,7 @@ Json StageToJson(const Stage& stage) {
   for (const Iter& iter : stage.iters) {
     json["iters"].push_back(
         {iter.name, iter.extent, iter.kind == IterKind::kSpatial ? "spatial" : "reduction"});
-    if (iter.bound >= 0) json["iters"].back().push_back(iter.bound);
+    if (iter.bound.is_open()) json["iters"].back().push_back(BoundToJson(iter.bound));
   }
   if (stage.reduction != Reduction::kNone) json["reduction"] = NameOf(stage.reduction);
   NodeWriter writer;
@@ -173,6 +175,12 @@ BufferId SizeFromJson(const Json& json, const std::vector<Buffer>& buffers) {
   return size;
 }
 
+Bound BoundFromJson(const Json& json, const std::vector<Buffer>& buffers) {
+  const Bound bound{SizeFromJson(json.at(0), buffers), IntFromJson(json.at(1))};
+  Require(bound.step >= 1, "a bound has a positive step");
+  return bound;
+}
+
 Expr NodeFromJson(const Json& json, const std::vector<Expr>& nodes, const Stage& stage,
                   const std::vector<Buffer>& buffers) {
   Require(json.is_array() && json.size() >= 2, "a node is a list of operation, type, operands");
@@ -240,7 +248,8 @@ Buffer BufferFromJson(const Json& json, const std::vector<Buffer>& before) {
   }
   if (json.contains("bounds")) {
     for (const Json& bound : json["bounds"]) {
-      buffer.bounds.push_back(bound == -1 ? -1 : SizeFromJson(bound, before));
+      const bool is_open = bound.at(0) != Bound().size;
+      buffer.bounds.push_back(is_open ? BoundFromJson(bound, before) : Bound{});
     }
     Require(buffer.bounds.size() == buffer.shape.size(), "there is one bound per dimension");
   }
@@ -311,7 +320,7 @@ Stage StageFromJson(const Json& json, const std::vector<Buffer>& buffers) {
     Require(kind == "spatial" || kind == "reduction", "an iterator is spatial or reduction");
     stage.iters.push_back({iter.at(0).get<std::string>(), IntFromJson(iter.at(1)),
                            kind == "spatial" ? IterKind::kSpatial : IterKind::kReduction});
-    if (iter.size() > 3) stage.iters.back().bound = SizeFromJson(iter[3], buffers);
+    if (iter.size() > 3) stage.iters.back().bound = BoundFromJson(iter[3], buffers);
   }
   if (json.contains("reduction")) {
     stage.reduction = ValueIn(kReductionNames, json["reduction"], "reduction");

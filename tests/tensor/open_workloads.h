@@ -264,7 +264,7 @@ void ForEachWithinBounds(const tensor::Buffer& buffer, const std::vector<int64_t
                          const Visit& visit) {
   std::vector<int64_t> lengths = buffer.shape;
   for (size_t d = 0; d < lengths.size(); ++d) {
-    if (buffer.BoundOf(d) >= 0) lengths[d] = sizes.at(buffer.BoundOf(d));
+    if (buffer.BoundOf(d).is_open()) lengths[d] = sizes.at(buffer.BoundOf(d).size);
   }
   int64_t count = 1;
   for (int64_t length : lengths) count *= length;
@@ -315,7 +315,7 @@ inline tensor::HostTensor WithinBounds(const tensor::Buffer& buffer,
                                        const tensor::HostTensor& tensor) {
   std::vector<int64_t> lengths = buffer.shape;
   for (size_t d = 0; d < lengths.size(); ++d) {
-    if (buffer.BoundOf(d) >= 0) lengths[d] = sizes.at(buffer.BoundOf(d));
+    if (buffer.BoundOf(d).is_open()) lengths[d] = sizes.at(buffer.BoundOf(d).size);
   }
   tensor::HostTensor within = tensor::HostTensor::Zeros(buffer.dtype, lengths);
   ForEachWithinBounds(buffer, sizes, [&](int64_t at, int64_t place) {

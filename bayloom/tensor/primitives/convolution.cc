@@ -82,7 +82,7 @@ Result<Convolution> AsConvolution(const Program& program, BlockId id) {
     return refuse("is no sum of products");
   }
   if (!IsInNaiveNest(program, id)) return refuse("is scheduled already");
-  if (std::ranges::any_of(block.iters, [](const Iter& iter) { return iter.bound >= 0; })) {
+  if (std::ranges::any_of(block.iters, [](const Iter& iter) { return iter.bound.is_open(); })) {
     return refuse("has an open axis");
   }
   if (block.iters.size() != kIterCount || block.output_index.size() != 4) {
