@@ -38,7 +38,9 @@ class BoundsOfIter {
 
   /// The bound beyond which the value is `neutral`.
   Bound Neutral(const Expr& e, const Expr& neutral) const {
-    const auto is = [&](double value) { return StructurallyEqual(neutral, Literal(value, e->dtype)); };
+    const auto is = [&](double value) {
+      return StructurallyEqual(neutral, Literal(value, e->dtype));
+    };
     if (e->op == ExprOp::kSelect && StructurallyEqual(e->operands[2], neutral)) {
       const Bound bound = False(e->operands[0]);
       return bound.is_open() ? bound : Neutral(e->operands[1], neutral);
@@ -67,8 +69,8 @@ class BoundsOfIter {
     if (size < 0) return {};
     const std::optional<LinearForm> form = ToLinear(condition->operands[0], iter_count_);
     if (!form || form->coefficients[iter_] < 1 || form->constant < 0) return {};
-    const bool counts_up =
-        std::ranges::all_of(form->coefficients, [](int64_t coefficient) { return coefficient >= 0; });
+    const bool counts_up = std::ranges::all_of(
+        form->coefficients, [](int64_t coefficient) { return coefficient >= 0; });
     return counts_up ? Bound{size, form->coefficients[iter_]} : Bound{};
   }
 
@@ -77,7 +79,7 @@ class BoundsOfIter {
   const int iter_count_;
 };
 
-bool IsNeutral(const Expr& e) { return e->op == ExprOp::kInt || e->op == ExprOp::kFloat; }
+bool IsNumber(const Expr& e) { return e->op == ExprOp::kInt || e->op == ExprOp::kFloat; }
 
 }  // namespace
 
@@ -90,11 +92,15 @@ Expr ReduceWithin(Reduction reduction, const Expr& value, int iter, Expr size, i
                 NeutralElement(reduction, value->dtype));
 }
 
-const Expr& WithoutMask(const Expr& e) {
-  const bool is_mask = e->op == ExprOp::kSelect && e->operands[0]->op == ExprOp::kLess &&
-                       e->operands[0]->operands[0]->dtype == DType::kInt64 &&
-                       IsNeutral(e->operands[2]);
-  return is_mask ? WithoutMask(e->operands[1]) : e;
+const Expr& WithoutMasks(const Expr& e, const std::vector<Iter>& iters) {
+  if (e->op != ExprOp::kSelect || !IsNumber(e->operands[2])) return e;
+  for (size_t i = 0; i < iters.size(); ++i) {
+    const Bound& bound = iters[i].bound;
+    if (iters[i].kind != IterKind::kReduction || !bound.is_open()) continue;
+    const Expr within = IterVar(static_cast<int>(i)) * Expr(bound.step) < SizeOf(bound.size);
+    if (StructurallyEqual(e->operands[0], within)) return WithoutMasks(e->operands[1], iters);
+  }
+  return e;
 }
 
 void InferBounds(const KnownBounds& known, Stage& stage) {
@@ -102,10 +108,10 @@ void InferBounds(const KnownBounds& known, Stage& stage) {
     Iter& iter = stage.iters[i];
     if (iter.bound.is_open()) continue;
     const BoundsOfIter bounds(known, stage, static_cast<int>(i));
-    iter.bound = iter.kind == IterKind::kSpatial
-                     ? bounds.Unspecified(stage.value)
-                     : bounds.Neutral(stage.value,
-                                      NeutralElement(stage.reduction, stage.value->dtype));
+    iter.bound =
+        iter.kind == IterKind::kSpatial
+            ? bounds.Unspecified(stage.value)
+            : bounds.Neutral(stage.value, NeutralElement(stage.reduction, stage.value->dtype));
   }
 }
 

@@ -14,9 +14,9 @@ namespace bayloom::tensor {
 /// it is the factors that are zero there: what lies beyond may be no number, which no product with
 /// zero makes one. `size` is what the bound's size is in the expression (SizeOf).
 Expr ReduceWithin(Reduction reduction, const Expr& value, int iter, Expr size, int64_t step = 1);
-/// What the expression is within the bounds, without what makes it neutral or zero beyond: the value
-/// of a reduction, or a factor of it.
-const Expr& WithoutMask(const Expr& e);
+/// What the expression, the value of a reduction or a factor of it, is within the bounds of the
+/// open ones among the iterators: without what ReduceWithin has added.
+const Expr& WithoutMasks(const Expr& e, const std::vector<Iter>& iters);
 
 /// What is known of the buffers that a stage reads.
 struct KnownBounds {
@@ -27,8 +27,8 @@ struct KnownBounds {
 };
 
 /// Gives iterators of the stage that have no bound one where it follows from the value: a spatial
-/// one if what lies beyond depends on what lies beyond the bound of an operand's dimension, one of a
-/// reduction if what lies beyond is neutral.
+/// one if what lies beyond depends on what lies beyond the bound of an operand's dimension, one of
+/// a reduction if what lies beyond is neutral.
 void InferBounds(const KnownBounds& known, Stage& stage);
 
 }  // namespace bayloom::tensor

@@ -77,7 +77,7 @@ struct Buffer {
   /// null: it is the caller's.
   std::shared_ptr<const ConstantTransform> transform = {};
   std::vector<Bound> bounds = {};  ///< per dimension; empty: none is open
-  SizeRange range = {};  ///< of a kSize
+  SizeRange range = {};            ///< of a kSize
 
   Bound BoundOf(size_t dimension) const { return bounds.empty() ? Bound{} : bounds[dimension]; }
   int64_t ElementCount() const;

@@ -72,28 +72,30 @@ tensor::Workload Attention(int64_t length, int64_t largest, int64_t heads, int64
   const Tensor q = input("q"), k = input("k"), v = input("v");
   const std::vector<WorkloadBuilder::Axis> keys = {{"k", n.extent, n.size}};
   const auto square = [&](Tensor x) { return Bounded(b, Bounded(b, x, 1, n), 2, n); };
-  const Tensor scores = square(b.Reduce("scores", {heads, n.extent, n.extent}, {{"d", depth}},
-                                        Reduction::kSum, [&](const auto& s, const auto& r) {
-                                          return q(s[0], s[1], r[0]) * k(s[0], s[2], r[0]);
-                                        }));
-  const Tensor most = Bounded(
-      b, b.Reduce("most", {heads, n.extent}, keys, Reduction::kMax,
-                  [&](const auto& s, const auto& r) { return scores(s[0], s[1], r[0]); }),
-      1, n);
+  const Tensor scores = square(b.Reduce(
+      "scores", {heads, n.extent, n.extent}, {{"d", depth}}, Reduction::kSum,
+      [&](const auto& s, const auto& r) { return q(s[0], s[1], r[0]) * k(s[0], s[2], r[0]); }));
+  const Tensor most =
+      Bounded(b,
+              b.Reduce("most", {heads, n.extent}, keys, Reduction::kMax,
+                       [&](const auto& s, const auto& r) { return scores(s[0], s[1], r[0]); }),
+              1, n);
   const Tensor power = square(b.Compute("exp", {heads, n.extent, n.extent}, [&](const auto& i) {
     return tensor::Unary(tensor::ExprOp::kExp, scores(i[0], i[1], i[2]) - most(i[0], i[1]));
   }));
-  const Tensor total = Bounded(
-      b, b.Reduce("total", {heads, n.extent}, keys, Reduction::kSum,
-                  [&](const auto& s, const auto& r) { return power(s[0], s[1], r[0]); }),
-      1, n);
+  const Tensor total =
+      Bounded(b,
+              b.Reduce("total", {heads, n.extent}, keys, Reduction::kSum,
+                       [&](const auto& s, const auto& r) { return power(s[0], s[1], r[0]); }),
+              1, n);
   const Tensor p = square(b.Compute("softmax", {heads, n.extent, n.extent}, [&](const auto& i) {
     return power(i[0], i[1], i[2]) / total(i[0], i[1]);
   }));
-  return b.Build({Bounded(b, b.Reduce("mix", {heads, n.extent, depth}, keys, Reduction::kSum,
-                                      [&](const auto& s, const auto& r) {
-                                        return p(s[0], s[1], r[0]) * v(s[0], r[0], s[2]);
-                                      }),
+  return b.Build({Bounded(b,
+                          b.Reduce("mix", {heads, n.extent, depth}, keys, Reduction::kSum,
+                                   [&](const auto& s, const auto& r) {
+                                     return p(s[0], s[1], r[0]) * v(s[0], r[0], s[2]);
+                                   }),
                           1, n)});
 }
 
@@ -102,24 +104,33 @@ tensor::Workload Normalization(int64_t length, int64_t largest, int64_t channels
   const Axis n = RowsOf(b, length, largest);
   const Tensor x = Bounded(b, b.Input("x", {n.extent, channels}), 0, n);
   const auto mean_of = [&](const char* name, auto value) {
-    const Tensor sum = Bounded(b, b.Reduce(name, {n.extent}, {{"c", channels}}, Reduction::kSum,
-                                           [&](const auto& s, const auto& r) {
-                                             return value(s[0], r[0]);
-                                           }),
-                               0, n);
-    return Bounded(b, b.Compute(name, {n.extent}, [&](const auto& i) {
-      return sum(i[0]) * tensor::FloatLiteral(1.0 / static_cast<double>(channels));
-    }), 0, n);
+    const Tensor sum =
+        Bounded(b,
+                b.Reduce(name, {n.extent}, {{"c", channels}}, Reduction::kSum,
+                         [&](const auto& s, const auto& r) { return value(s[0], r[0]); }),
+                0, n);
+    return Bounded(b,
+                   b.Compute(name, {n.extent},
+                             [&](const auto& i) {
+                               return sum(i[0]) *
+                                      tensor::FloatLiteral(1.0 / static_cast<double>(channels));
+                             }),
+                   0, n);
   };
   const Tensor mean = mean_of("mean", [&](Expr i, Expr c) { return x(i, c); });
   const Tensor variance = mean_of("variance", [&](Expr i, Expr c) {
     const Expr d = x(i, c) - mean(i);
     return d * d;
   });
-  return b.Build({Bounded(b, b.Compute("norm", {n.extent, channels}, [&](const auto& i) {
-    return (x(i[0], i[1]) - mean(i[0])) /
-           tensor::Unary(tensor::ExprOp::kSqrt, variance(i[0]) + tensor::FloatLiteral(1e-5));
-  }), 0, n)});
+  return b.Build({Bounded(b,
+                          b.Compute("norm", {n.extent, channels},
+                                    [&](const auto& i) {
+                                      return (x(i[0], i[1]) - mean(i[0])) /
+                                             tensor::Unary(
+                                                 tensor::ExprOp::kSqrt,
+                                                 variance(i[0]) + tensor::FloatLiteral(1e-5));
+                                    }),
+                          0, n)});
 }
 
 /// 3x3 over a square image, rows and columns of one length.
@@ -128,23 +139,20 @@ tensor::Workload Convolution(int64_t length, int64_t largest, int64_t channels) 
   const Axis n = RowsOf(b, length, largest);
   Axis wider = {n.extent + 2};
   if (length == 0) wider.size = b.Size("wider", {3, largest + 2});
-  const Tensor x =
-      Bounded(b, Bounded(b, b.Input("x", {n.extent, n.extent, channels}), 0, n), 1, n);
+  const Tensor x = Bounded(b, Bounded(b, b.Input("x", {n.extent, n.extent, channels}), 0, n), 1, n);
   const Tensor f = b.Constant("f", {3, 3, channels, channels});
   const Expr end = n.size >= 0 ? tensor::SizeOf(n.size) : tensor::IntLiteral(n.extent);
-  Tensor padded =
-      b.Compute("padded", {wider.extent, wider.extent, channels}, [&](const auto& i) {
-        const auto inside = [&](const Expr& at) { return Expr(0) < at && at < end + 1; };
-        return tensor::Select(inside(i[0]) && inside(i[1]), x(i[0] - 1, i[1] - 1, i[2]),
-                              tensor::FloatLiteral(0));
-      });
+  Tensor padded = b.Compute("padded", {wider.extent, wider.extent, channels}, [&](const auto& i) {
+    const auto inside = [&](const Expr& at) { return Expr(0) < at && at < end + 1; };
+    return tensor::Select(inside(i[0]) && inside(i[1]), x(i[0] - 1, i[1] - 1, i[2]),
+                          tensor::FloatLiteral(0));
+  });
   padded = Bounded(b, Bounded(b, padded, 0, wider), 1, wider);
-  const Tensor y = b.Reduce("conv", {n.extent, n.extent, channels},
-                            {{"y", 3}, {"x", 3}, {"c", channels}}, Reduction::kSum,
-                            [&](const auto& s, const auto& r) {
-                              return padded(s[0] + r[0], s[1] + r[1], r[2]) *
-                                     f(r[0], r[1], r[2], s[2]);
-                            });
+  const Tensor y =
+      b.Reduce("conv", {n.extent, n.extent, channels}, {{"y", 3}, {"x", 3}, {"c", channels}},
+               Reduction::kSum, [&](const auto& s, const auto& r) {
+                 return padded(s[0] + r[0], s[1] + r[1], r[2]) * f(r[0], r[1], r[2], s[2]);
+               });
   return b.Build({Bounded(b, Bounded(b, y, 0, n), 1, n)});
 }
 
@@ -217,13 +225,13 @@ void Compare(const std::string& name, const Writer& write, int64_t largest, bool
     if (length < 1) continue;
     Kernel fixed(Chosen(write(length, largest), print && length == largest));
     open.SetSize(length);
-    const std::vector<RunTime> times =
-        Alternate({[&] { open.Run(); }, [&] { fixed.Run(); }}, {.rounds = 5, .seconds_a_turn = 0.02});
+    const std::vector<RunTime> times = Alternate({[&] { open.Run(); }, [&] { fixed.Run(); }},
+                                                 {.rounds = 5, .seconds_a_turn = 0.02});
     const double ratio = times[0].median / times[1].median;
     log_sum += std::log(ratio);
     ++count;
-    fmt::print("{:<24} {:>4}  open {:9.2f} us  fixed {:9.2f} us  open/fixed {:5.2f}\n", name, length,
-               times[0].median * 1e6, times[1].median * 1e6, ratio);
+    fmt::print("{:<24} {:>4}  open {:9.2f} us  fixed {:9.2f} us  open/fixed {:5.2f}\n", name,
+               length, times[0].median * 1e6, times[1].median * 1e6, ratio);
   }
   fmt::print("{:<24} geometric mean {:5.2f}\n", name, std::exp(log_sum / count));
 }
@@ -237,14 +245,13 @@ void Study(const Options& options) {
        [](int64_t n, int64_t most) { return Product(n, most, 3072, 768, true); }},
       {"attention 12x64", [](int64_t n, int64_t most) { return Attention(n, most, 12, 64); }},
       {"normalization 768", [](int64_t n, int64_t most) { return Normalization(n, most, 768); }},
-      {"convolution 3x3x64",
-       [](int64_t n, int64_t most) { return Convolution(n, most, 64); }},
+      {"convolution 3x3x64", [](int64_t n, int64_t most) { return Convolution(n, most, 64); }},
   };
   for (const auto& [name, write] : cases) {
-    const bool wanted = options.only.empty() ||
-                        std::ranges::any_of(options.only, [&](const std::string& part) {
-                          return name.find(part) != std::string::npos;
-                        });
+    const bool wanted =
+        options.only.empty() || std::ranges::any_of(options.only, [&](const std::string& part) {
+          return name.find(part) != std::string::npos;
+        });
     if (!wanted) continue;
     const bool is_image = name.starts_with("conv");
     Compare(name, write, is_image ? options.largest / 4 : options.largest, options.print);

@@ -134,7 +134,7 @@ TEST(OpenAxis, HasTheExtentOfTheLargestSize) {
 TEST(ReduceWithin, MakesBothFactorsZero) {
   const tensor::Expr product = tensor::Load(1, tensor::DType::kFloat32, {tensor::IterVar(0)}) *
                                tensor::Load(2, tensor::DType::kFloat32, {tensor::IterVar(0)});
-  const tensor::Expr within = 
+  const tensor::Expr within =
       tensor::ReduceWithin(tensor::Reduction::kSum, product, 0, tensor::SizeOf(0));
   ASSERT_EQ(within->op, tensor::ExprOp::kMul);
   for (const tensor::Expr& factor : within->operands) {
