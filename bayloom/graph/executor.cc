@@ -29,7 +29,7 @@ void Copy(void* to, const void* from, int64_t bytes) {
   if (bytes > 0) std::memcpy(to, from, static_cast<size_t>(bytes));
 }
 
-bool IsOpen(const std::vector<OpenTensor>& tensors, size_t position) {
+bool IsAmong(const std::vector<OpenTensor>& tensors, size_t position) {
   return std::ranges::any_of(tensors, [&](const OpenTensor& tensor) {
     return tensor.position == static_cast<int>(position);
   });
@@ -205,13 +205,13 @@ struct OnProcessor final : Executor::Impl {
     bayloom_set_threads(threads);
     SpreadInputs(inputs);
     for (size_t i = 0; i < inputs.size(); ++i) {
-      if (codegen::IsAligned(inputs[i]) || IsOpen(plan.open_inputs, i)) continue;
+      if (codegen::IsAligned(inputs[i]) || IsAmong(plan.open_inputs, i)) continue;
       Copy(input_copies[i].get(), inputs[i], plan.input_bytes[i]);
       inputs[i] = input_copies[i].get();
     }
     std::vector<void*> results = outputs;
     for (size_t i = 0; i < results.size(); ++i) {
-      if (codegen::IsAligned(results[i]) || IsOpen(plan.open_outputs, i)) continue;
+      if (codegen::IsAligned(results[i]) || IsAmong(plan.open_outputs, i)) continue;
       results[i] = output_copies[i].get();
     }
     for (const std::vector<int>& round : plan.rounds) RunRound(round, inputs, results, seconds);

@@ -136,6 +136,10 @@ void RemoveDeadNodes(Graph& graph) {
   for (GraphOutput& output : graph.outputs) output.value = new_id[output.value];
 }
 
+bool IsOpen(const Value& value) {
+  return std::ranges::any_of(value.bounds, [](ValueId size) { return size >= 0; });
+}
+
 std::string ToString(tensor::DType dtype, const std::vector<int64_t>& shape) {
   return fmt::format("{}[{}]", tensor::ToString(dtype), fmt::join(shape, ", "));
 }

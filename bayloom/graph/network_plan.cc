@@ -71,7 +71,7 @@ class Planner {
   void PlaceCallersBuffers() {
     for (size_t i = 0; i < graph_.inputs.size(); ++i) {
       plan_.input_bytes.push_back(BytesOf(graph_.inputs[i]));
-      if (IsOpen(graph_.inputs[i])) {
+      if (IsOpen(graph_.values[graph_.inputs[i]])) {
         open_inputs_.push_back(graph_.inputs[i]);
         continue;
       }
@@ -89,16 +89,12 @@ class Planner {
       const ValueId value = graph_.outputs[i].value;
       const ValueId source = network_.storage[value].whole;
       plan_.output_bytes.push_back(BytesOf(value));
-      if (IsOpen(value)) continue;
+      if (IsOpen(graph_.values[value])) continue;
       const bool is_whole = BytesOf(value) == BytesOf(source);
       if (computed[source] && is_whole && !placed_.contains(source)) {
         placed_[source] = {Storage::Kind::kOutput, static_cast<int64_t>(i)};
       }
     }
-  }
-
-  bool IsOpen(ValueId value) const {
-    return std::ranges::any_of(graph_.values[value].bounds, [](ValueId size) { return size >= 0; });
   }
 
   OpenTensor OpenTensorOf(int position, ValueId id, const Storage& network) const {
@@ -213,7 +209,7 @@ class Planner {
     const auto& constant = graph_.values[network_.storage[value].whole].constant;
     const Storage from = constant ? AppendConstant(constant->data) : PlaceOf(value);
     if (from == Storage{Storage::Kind::kOutput, output}) return;
-    if (IsOpen(value)) {
+    if (IsOpen(graph_.values[value])) {
       plan_.open_outputs.push_back(OpenTensorOf(output, value, from));
       return;
     }
