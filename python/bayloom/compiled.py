@@ -67,7 +67,7 @@ class CompiledNetwork:
         shapes = json.loads(describe())["shapes"]
         self._shapes = [tuple([_tensor(described) for described in shape[side]]
                               for side in ("inputs", "outputs")) for shape in shapes]
-        self._open = [shape["open"] for shape in shapes]
+        self._open = [shape.get("open", {}) for shape in shapes]
         self._run = self._function("run", ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(_Buffer),
                                    ctypes.c_int, ctypes.POINTER(_Buffer), ctypes.c_int)
         self._destroy = self._function("destroy", ctypes.c_int, ctypes.c_void_p)

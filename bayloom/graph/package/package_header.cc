@@ -121,10 +121,9 @@ std::string PackageDescription(std::span<const PackageShape> shapes, const std::
     for (const GraphOutput& output : graph.outputs) {
       outputs.push_back(TensorJson(graph, output.name, graph.values[output.value]));
     }
-    described["shapes"].push_back({{"label", shape.label},
-                                   {"open", OpenJson(graph)},
-                                   {"inputs", std::move(inputs)},
-                                   {"outputs", std::move(outputs)}});
+    described["shapes"].push_back(
+        {{"label", shape.label}, {"inputs", std::move(inputs)}, {"outputs", std::move(outputs)}});
+    if (!graph.symbols.empty()) described["shapes"].back()["open"] = OpenJson(graph);
   }
   // Names may be any bytes; JSON is ASCII here, with a mark for what is no UTF-8.
   return described.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
