@@ -45,6 +45,7 @@ class GroupWriter {
               graph_.nodes[n].op);
     }
     for (int n : group_.nodes) AddStage(graph_.nodes[n]);
+    AddPoints();
     return std::move(workload_);
   }
 
@@ -82,6 +83,16 @@ class GroupWriter {
     tensor::Visit(node.stage.value, [&](const tensor::Expr& e) {
       if (e->op == tensor::ExprOp::kSize) declare(e->index);
     });
+  }
+
+  void AddPoints() {
+    if (workload_.SizeCount() == 0) return;
+    for (const std::vector<int64_t>& lengths : TypicalLengths(graph_.symbols)) {
+      std::vector<int64_t>& point = workload_.points.emplace_back();
+      for (int size = 0; size < workload_.SizeCount(); ++size) {
+        point.push_back(graph_.values[value_of_[size]].size->Evaluate(lengths));
+      }
+    }
   }
 
   void DeclareSize(ValueId size) {

@@ -144,10 +144,10 @@ double Workload::Flops() const {
       total += OperationsOf(*call);
       continue;
     }
-    double points = 1;
-    for (const Iter& iter : stage.iters) points *= static_cast<double>(iter.extent);
+    double iterations = 1;
+    for (const Iter& iter : stage.iters) iterations *= static_cast<double>(iter.extent);
     const double combine = stage.reduction == Reduction::kNone ? 0 : 1;
-    total += points * (CountOps(stage.value).ops + combine);
+    total += iterations * (CountOps(stage.value).ops + combine);
   }
   return total;
 }

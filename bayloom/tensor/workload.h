@@ -132,6 +132,9 @@ struct Workload {
   std::string name;
   std::vector<Buffer> buffers;
   std::vector<Stage> stages;
+  /// Values of the sizes, in their order, that stand for all that occur: what programs are judged
+  /// by. They are no part of what is computed.
+  std::vector<std::vector<int64_t>> points;
 
   /// The buffers a caller passes, in the order of compiled functions' arguments: sizes, inputs and
   /// constants in the order they were declared, then outputs in the order they are computed.

@@ -342,6 +342,21 @@ Stage StageFromJson(const Json& json, const std::vector<Buffer>& buffers) {
   return stage;
 }
 
+std::vector<std::vector<int64_t>> PointsFromJson(const Json& json, const Workload& workload) {
+  std::vector<std::vector<int64_t>> points;
+  for (const Json& point : json) {
+    std::vector<int64_t>& values = points.emplace_back();
+    for (const Json& value : point) values.push_back(IntFromJson(value));
+    Require(std::ssize(values) == workload.SizeCount(), "a point has a value for each size");
+    for (size_t size = 0; size < values.size(); ++size) {
+      const SizeRange& range = workload.buffers[size].range;
+      Require(values[size] >= range.smallest && values[size] <= range.largest,
+              "a size is within its range");
+    }
+  }
+  return points;
+}
+
 /// Every buffer is passed in or written by one stage, and written before it is read.
 void CheckOrder(const Workload& workload) {
   std::vector<bool> written;
@@ -381,6 +396,7 @@ Json WorkloadToJson(const Workload& workload) {
   Json json = {{"name", workload.name}, {"buffers", Json::array()}, {"stages", Json::array()}};
   for (const Buffer& buffer : workload.buffers) json["buffers"].push_back(BufferToJson(buffer));
   for (const Stage& stage : workload.stages) json["stages"].push_back(StageToJson(stage));
+  if (!workload.points.empty()) json["points"] = workload.points;
   return json;
 }
 
@@ -397,6 +413,8 @@ Result<Workload> WorkloadFromJson(const Json& json) {
       place = fmt::format("stage {}", workload.stages.size());
       workload.stages.push_back(StageFromJson(stage, workload.buffers));
     }
+    place = "the points";
+    if (json.contains("points")) workload.points = PointsFromJson(json["points"], workload);
     place = "the stages' order";
     CheckOrder(workload);
     place = "the call of the library";

@@ -81,8 +81,7 @@ std::string DescribeTensors(const Graph& graph) {
     tensors += DescribeTensor(graph, "inputs", i, graph.values[input].name, input);
   }
   for (size_t i = 0; i < graph.outputs.size(); ++i) {
-    tensors +=
-        DescribeTensor(graph, "outputs", i, graph.outputs[i].name, graph.outputs[i].value);
+    tensors += DescribeTensor(graph, "outputs", i, graph.outputs[i].name, graph.outputs[i].value);
   }
   return tensors;
 }
@@ -137,8 +136,7 @@ std::string SizeErrorText(std::span<const PackageShape> shapes) {
     std::vector<std::string> inputs;
     for (const ValueId input : graph.inputs) {
       const Value& value = graph.values[input];
-      inputs.push_back(base::SingleLine(value.name) + " " +
-                       base::SingleLine(TypeOf(graph, input)));
+      inputs.push_back(base::SingleLine(value.name) + " " + base::SingleLine(TypeOf(graph, input)));
     }
     for (const Symbol& symbol : graph.symbols) inputs.push_back(symbol.ToString());
     inputs.resize(std::min(inputs.size(), kMaxListed));

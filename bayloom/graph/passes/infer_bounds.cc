@@ -63,7 +63,8 @@ class BoundsFinder {
   static void Note(Value& value, const std::vector<tensor::Bound>& found) {
     value.bounds.clear();
     if (std::ranges::none_of(found, &tensor::Bound::is_open)) return;
-    for (const tensor::Bound& bound : found) value.bounds.push_back(bound.step == 1 ? bound.size : -1);
+    for (const tensor::Bound& bound : found)
+      value.bounds.push_back(bound.step == 1 ? bound.size : -1);
   }
 
   Graph& graph_;
