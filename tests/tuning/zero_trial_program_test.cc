@@ -14,7 +14,7 @@
 namespace bayloom::tuning {
 namespace {
 
-constexpr ZeroTrialOptions kQuick = {.population = 48, .generations = 2, .seed = 3};
+const ZeroTrialOptions kQuick = {.population = 48, .generations = 2, .seed = 3};
 
 TEST(ZeroTrialProgramTest, ComputesWhatTheWorkloadSays) {
   base::ThreadPool pool;
