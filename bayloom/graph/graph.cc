@@ -73,14 +73,38 @@ std::vector<bool> LiveValues(const Graph& graph) {
   return live;
 }
 
+/// Sizes that an expression or a live value names.
+void AddSizes(const Graph& graph, std::vector<bool>& live) {
+  for (const Node& node : graph.nodes) {
+    if (!live[node.output()]) continue;
+    for (const tensor::Iter& iter : node.stage.iters) {
+      if (iter.bound >= 0) live[iter.bound] = true;
+    }
+    if (node.kind == NodeKind::kView) continue;
+    tensor::Visit(node.stage.value, [&](const tensor::Expr& e) {
+      if (e->op == tensor::ExprOp::kSize) live[e->index] = true;
+    });
+  }
+  for (size_t v = 0; v < graph.values.size(); ++v) {
+    if (!live[v]) continue;
+    for (ValueId bound : graph.values[v].bounds) {
+      if (bound >= 0) live[bound] = true;
+    }
+  }
+}
+
 void Renumber(Node& node, const std::vector<ValueId>& new_id) {
   node.stage.output = new_id[node.stage.output];
+  for (tensor::Iter& iter : node.stage.iters) {
+    if (iter.bound >= 0) iter.bound = new_id[iter.bound];
+  }
   if (node.kind == NodeKind::kView) {
     node.source = new_id[node.source];
     return;
   }
   node.stage.value =
       tensor::Rewrite(node.stage.value, [&](const tensor::Expr& e) -> std::optional<tensor::Expr> {
+        if (e->op == tensor::ExprOp::kSize) return tensor::SizeOf(new_id[e->index]);
         if (e->op != tensor::ExprOp::kLoad || new_id[e->index] == e->index) return std::nullopt;
         return tensor::Load(new_id[e->index], e->dtype, e->operands);
       });
@@ -92,6 +116,7 @@ void RemoveDeadNodes(Graph& graph) {
   std::vector<bool> live = LiveValues(graph);
   std::erase_if(graph.nodes, [&](const Node& node) { return !live[node.output()]; });
   for (ValueId input : graph.inputs) live[input] = true;
+  AddSizes(graph, live);
 
   std::vector<ValueId> new_id(graph.values.size(), -1);
   std::vector<Value> values;
@@ -101,6 +126,11 @@ void RemoveDeadNodes(Graph& graph) {
     values.push_back(std::move(graph.values[v]));
   }
   graph.values = std::move(values);
+  for (Value& value : graph.values) {
+    for (ValueId& bound : value.bounds) {
+      if (bound >= 0) bound = new_id[bound];
+    }
+  }
   for (Node& node : graph.nodes) Renumber(node, new_id);
   for (ValueId& input : graph.inputs) input = new_id[input];
   for (GraphOutput& output : graph.outputs) output.value = new_id[output.value];
@@ -108,6 +138,16 @@ void RemoveDeadNodes(Graph& graph) {
 
 std::string ToString(tensor::DType dtype, const std::vector<int64_t>& shape) {
   return fmt::format("{}[{}]", tensor::ToString(dtype), fmt::join(shape, ", "));
+}
+
+std::string TypeOf(const Graph& graph, ValueId id) {
+  const Value& value = graph.values[id];
+  std::vector<std::string> shape;
+  for (size_t d = 0; d < value.shape.size(); ++d) {
+    const ValueId bound = value.BoundOf(d);
+    shape.push_back(bound < 0 ? fmt::format("{}", value.shape[d]) : graph.values[bound].name);
+  }
+  return fmt::format("{}[{}]", tensor::ToString(value.dtype), fmt::join(shape, ", "));
 }
 
 std::string Print(const Graph& graph) {
@@ -120,11 +160,11 @@ std::string Print(const Graph& graph) {
     names.push_back(std::move(buffer));
   }
   const auto typed = [&](ValueId id) {
-    const Value& value = graph.values[id];
-    return fmt::format("{}: {}", value.name, ToString(value.dtype, value.shape));
+    return fmt::format("{}: {}", graph.values[id].name, TypeOf(graph, id));
   };
 
   std::string text = fmt::format("graph {}\n", graph.name);
+  for (const Symbol& symbol : graph.symbols) text += fmt::format("  open {}\n", symbol.ToString());
   for (ValueId input : graph.inputs) text += fmt::format("  input {}\n", typed(input));
   for (size_t v = 0; v < graph.values.size(); ++v) {
     if (graph.values[v].constant) {

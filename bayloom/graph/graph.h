@@ -8,12 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "bayloom/graph/length.h"
 #include "bayloom/tensor/interpreter.h"
 #include "bayloom/tensor/workload.h"
 
 namespace bayloom::graph {
 
-/// A network as a DAG of tensor computations with static shapes.
+/// A network as a DAG of tensor computations with static shapes, or with dimensions that are open
+/// up to a largest length.
 ///
 /// There is no fixed list of operators here: what a node computes is written down as a `Stage`, a
 /// scalar expression over its output's coordinates, exactly as in a Workload. Importing ONNX is
@@ -23,15 +25,25 @@ namespace bayloom::graph {
 /// Position of a value in Graph::values; loads in a node's expression name values by it.
 using ValueId = tensor::BufferId;
 
-/// A dense row-major tensor that a node writes, the caller passes in, or the model contains.
+/// A dense row-major tensor that a node writes, the caller passes in, or the model contains; or a
+/// size, an int64 that says when the network runs how long an open dimension is.
+///
+/// The shape of what has open dimensions is that of their largest lengths (tensor::Buffer).
 struct Value {
   std::string name;
   tensor::DType dtype = tensor::DType::kFloat32;
   std::vector<int64_t> shape;
   /// The data, where it is known at compile time.
   std::shared_ptr<const tensor::HostTensor> constant;
+  /// Of a size: what it is. No node writes it, and only SizeOf in expressions and bounds name it.
+  std::optional<Length> size = {};
+  /// Of inputs, constants and outputs of the graph: per dimension the size that says how long it
+  /// is, -1 for one that is not open; empty: none is open.
+  std::vector<ValueId> bounds = {};
 
   int64_t ElementCount() const;
+  /// The size that bounds the dimension, or -1.
+  ValueId BoundOf(size_t dimension) const { return bounds.empty() ? -1 : bounds[dimension]; }
 };
 
 /// What a node is to the passes: how it may be fused and which memory order it wants.
@@ -74,6 +86,7 @@ struct Graph {
   std::vector<Node> nodes;  ///< in topological order; each value is written by one node at most
   std::vector<ValueId> inputs;
   std::vector<GraphOutput> outputs;
+  std::vector<Symbol> symbols;  ///< the open dimensions
   /// The type that the model has most of its float16 and bfloat16 constants in; their values are
   /// float32 here.
   std::optional<tensor::DType> narrow_constants;
@@ -118,6 +131,8 @@ void RemoveDeadNodes(Graph& graph);
 
 /// "float32[1, 3, 224, 224]"
 std::string ToString(tensor::DType dtype, const std::vector<int64_t>& shape);
+/// The value's type; open dimensions by the names of their sizes: "float32[1, sequence, 768]".
+std::string TypeOf(const Graph& graph, ValueId value);
 /// The graph, one line per value and node, with the nodes' expressions.
 std::string Print(const Graph& graph);
 

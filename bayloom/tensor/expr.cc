@@ -325,7 +325,7 @@ Expr Rewrite(const Expr& e, const std::function<std::optional<Expr>(const Expr&)
     if (changed) result = Rebuild(*e, std::move(operands));
   }
   // What rebuilding has simplified to a leaf was one before and is rewritten already.
-  if (e->op == ExprOp::kIter || e->op == ExprOp::kLoad) {
+  if (e->op == ExprOp::kIter || e->op == ExprOp::kLoad || e->op == ExprOp::kSize) {
     if (std::optional<Expr> replaced = leaf(result)) return *std::move(replaced);
   }
   return result;

@@ -158,7 +158,7 @@ Expr Equal(Expr a, Expr b);
 bool IsIntLiteral(const Expr& e, int64_t value);
 bool StructurallyEqual(const Expr& a, const Expr& b);
 
-/// Rebuilds an expression bottom-up: `leaf` may replace a kIter or kLoad node (its operands
+/// Rebuilds an expression bottom-up: `leaf` may replace a kIter, kLoad or kSize node (its operands
 /// already rewritten) and returns nullopt to keep it. Shares unchanged subtrees.
 Expr Rewrite(const Expr& e, const std::function<std::optional<Expr>(const Expr&)>& leaf);
 /// Replaces iteration variable i by values[i].

@@ -14,7 +14,7 @@ namespace bayloom::graph {
 namespace {
 
 /// File names stay below the 255 bytes that file systems allow.
-constexpr size_t kMaxLength = 100;
+constexpr size_t kMaxNameLength = 100;
 
 /// Headers of C, C++ and POSIX systems, which NAME.h would hide; libraries that -lNAME would find;
 /// what has functions called NAME_create or NAME_destroy; and our own. Sorted.
@@ -55,7 +55,7 @@ std::string WithoutOddities(std::string_view text) {
     const bool plain = IsLetter(c) || IsDigit(c);
     if (plain) name += c;
     if (!plain && !name.empty() && name.back() != '_') name += '_';
-    if (name.size() == kMaxLength) break;
+    if (name.size() == kMaxNameLength) break;
   }
   if (!name.empty() && name.back() == '_') name.pop_back();
   return name;
@@ -72,7 +72,8 @@ std::string ToPackageName(const std::string& text) {
 
 std::optional<std::string> WhyNotAPackageName(std::string_view name) {
   if (name.empty()) return "it is empty";
-  if (name.size() > kMaxLength) return fmt::format("it is longer than {} letters", kMaxLength);
+  if (name.size() > kMaxNameLength)
+    return fmt::format("it is longer than {} letters", kMaxNameLength);
   if (!IsLetter(name[0])) return "it does not begin with a letter";
   if (WithoutOddities(name) != name) {
     return "it is not made of letters, digits and single underscores between them";

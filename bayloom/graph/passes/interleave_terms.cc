@@ -16,8 +16,6 @@ using tensor::IterVar;
 /// Neighbouring terms of a sum of bfloat16 that one instruction adds to each lane.
 constexpr int64_t kTermsTogether = 2;
 
-bool IsIter(const Expr& e, int iter) { return e->op == tensor::ExprOp::kIter && e->index == iter; }
-
 /// The load in a factor of bfloat16; undefined for other factors.
 Expr BFloatLoad(const Expr& factor) {
   if (factor->op != tensor::ExprOp::kCast) return {};

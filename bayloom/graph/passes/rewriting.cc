@@ -41,6 +41,10 @@ tensor::Expr RewriteLoads(
   });
 }
 
+bool IsIter(const tensor::Expr& e, int iter) {
+  return e->op == tensor::ExprOp::kIter && e->index == iter;
+}
+
 tensor::Expr AsLiteral(const Graph& graph, const tensor::Expr& e) {
   if (e->op != tensor::ExprOp::kLoad || !graph.values[e->index].constant) return {};
   const tensor::HostTensor& data = *graph.values[e->index].constant;

@@ -22,6 +22,7 @@ tensor::Expr RewriteLoads(
     const tensor::Expr& e,
     const std::function<std::optional<tensor::Expr>(const tensor::Expr&)>& replace);
 
+bool IsIter(const tensor::Expr& e, int iter);
 /// The literal for a load of a constant of one element; undefined for other expressions.
 tensor::Expr AsLiteral(const Graph& graph, const tensor::Expr& e);
 /// Per index of a load: the iterator it is, -1 for the literal 0; nullopt if an index is

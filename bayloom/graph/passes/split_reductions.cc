@@ -13,7 +13,7 @@ namespace {
 /// Elements that vector registers of all kinds divide: 16 floats are the most that one holds.
 constexpr int64_t kWholeVectors = 16;
 /// Shorter rows are not worth a second stage.
-constexpr int64_t kMinRow = 64;
+constexpr int64_t kMinWholeRow = 64;
 constexpr int64_t kLongRow = 1024;
 
 /// The only iterator that the node reduces over, if it is the last one; -1 if there is none.
@@ -48,7 +48,7 @@ std::optional<int64_t> PartsOfRow(const Node& node) {
   const int iter = RowIter(node);
   if (iter < 0) return std::nullopt;
   const int64_t extent = node.stage.iters[iter].extent;
-  if (extent < kMinRow || extent % kWholeVectors == 0) return std::nullopt;
+  if (extent < kMinWholeRow || extent % kWholeVectors == 0) return std::nullopt;
   if (!RunsThroughMemory(node, iter)) return std::nullopt;
   return (extent < kLongRow ? 2 : 4) * kWholeVectors;
 }

@@ -26,10 +26,6 @@ std::optional<int64_t> WiderExtent(int64_t channels) {
 
 int ChannelIter(const Node& node) { return static_cast<int>(ShapeOf(node).size()) - 1; }
 
-bool IsIter(const tensor::Expr& e, int iter) {
-  return e->op == tensor::ExprOp::kIter && e->index == iter;
-}
-
 class ChannelWidener {
  public:
   explicit ChannelWidener(Graph& graph)

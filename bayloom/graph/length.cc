@@ -1,0 +1,163 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/graph/length.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+
+namespace bayloom::graph {
+namespace {
+
+int64_t Product(int64_t a, int64_t b) {
+  int64_t product = 0;
+  if (__builtin_mul_overflow(a, b, &product)) throw std::logic_error("a length out of range");
+  return product;
+}
+
+}  // namespace
+
+std::string Symbol::ToString() const {
+  return fmt::format("{}={}..{}{}", name, smallest, largest,
+                     step == 1 ? "" : fmt::format(":{}", step));
+}
+
+Length::Length(int64_t constant) {
+  if (constant != 0) terms_[{}] = constant;
+}
+
+Length Length::Of(int symbol) {
+  Length length;
+  length.terms_[{symbol}] = 1;
+  return length;
+}
+
+void Length::Normalize() {
+  std::erase_if(terms_, [](const auto& term) { return term.second == 0; });
+  int64_t common = denominator_;
+  for (const auto& [monomial, numerator] : terms_) common = std::gcd(common, numerator);
+  for (auto& [monomial, numerator] : terms_) numerator /= common;
+  denominator_ /= common;
+}
+
+Length& Length::Add(const Length& other, int64_t factor) {
+  const int64_t denominator = std::lcm(denominator_, other.denominator_);
+  for (auto& [monomial, numerator] : terms_) {
+    numerator = Product(numerator, denominator / denominator_);
+  }
+  for (const auto& [monomial, numerator] : other.terms_) {
+    terms_[monomial] += Product(numerator, Product(factor, denominator / other.denominator_));
+  }
+  denominator_ = denominator;
+  Normalize();
+  return *this;
+}
+
+Length operator+(const Length& a, const Length& b) { return Length(a).Add(b, 1); }
+Length operator-(const Length& a, const Length& b) { return Length(a).Add(b, -1); }
+
+Length operator*(const Length& a, const Length& b) {
+  Length product;
+  product.denominator_ = Product(a.denominator_, b.denominator_);
+  for (const auto& [left, x] : a.terms_) {
+    for (const auto& [right, y] : b.terms_) {
+      Length::Monomial both;
+      std::ranges::merge(left, right, std::back_inserter(both));
+      product.terms_[both] += Product(x, y);
+    }
+  }
+  product.Normalize();
+  return product;
+}
+
+Length operator/(const Length& a, int64_t divisor) {
+  Length quotient = a * Length(divisor < 0 ? -1 : 1);
+  quotient.denominator_ = Product(quotient.denominator_, std::abs(divisor));
+  quotient.Normalize();
+  return quotient;
+}
+
+std::optional<int64_t> Length::AsConstant() const {
+  if (terms_.empty()) return 0;
+  const bool is_constant = terms_.size() == 1 && terms_.begin()->first.empty();
+  return is_constant && denominator_ == 1 ? std::optional(terms_.begin()->second) : std::nullopt;
+}
+
+int64_t Length::Evaluate(std::span<const int64_t> symbols) const {
+  int64_t sum = 0;
+  for (const auto& [monomial, numerator] : terms_) {
+    int64_t term = numerator;
+    for (int symbol : monomial) term = Product(term, symbols[symbol]);
+    sum += term;
+  }
+  if (sum % denominator_ != 0) throw std::logic_error("a length that is no integer");
+  return sum / denominator_;
+}
+
+Length Length::Derivative(int symbol) const {
+  Length derivative;
+  derivative.denominator_ = denominator_;
+  for (const auto& [monomial, numerator] : terms_) {
+    const auto power = std::ranges::count(monomial, symbol);
+    if (power == 0) continue;
+    Monomial less = monomial;
+    less.erase(std::ranges::find(less, symbol));
+    derivative.terms_[less] = Product(numerator, power);
+  }
+  derivative.Normalize();
+  return derivative;
+}
+
+double Length::Extreme(std::span<const Symbol> symbols, bool largest) const {
+  double sum = 0;
+  for (const auto& [monomial, numerator] : terms_) {
+    double term = static_cast<double>(numerator);
+    for (int symbol : monomial) {
+      const Symbol& s = symbols[symbol];
+      term *= static_cast<double>(largest == (numerator > 0) ? s.largest : s.smallest);
+    }
+    sum += term;
+  }
+  return sum / static_cast<double>(denominator_);
+}
+
+tensor::SizeRange Length::Range(std::span<const Symbol> symbols) const {
+  std::vector<int64_t> smallest, largest;  // where it is that
+  for (size_t s = 0; s < symbols.size(); ++s) {
+    const Length slope = Derivative(static_cast<int>(s));
+    const bool rises = slope.Extreme(symbols, false) >= 0;
+    if (!rises && slope.Extreme(symbols, true) > 0) {
+      return {static_cast<int64_t>(std::floor(Extreme(symbols, false))),
+              static_cast<int64_t>(std::ceil(Extreme(symbols, true)))};
+    }
+    smallest.push_back(rises ? symbols[s].smallest : symbols[s].largest);
+    largest.push_back(rises ? symbols[s].largest : symbols[s].smallest);
+  }
+  return {Evaluate(smallest), Evaluate(largest)};
+}
+
+std::string Length::ToString(std::span<const Symbol> symbols) const {
+  std::string text;
+  const auto add = [&](const Monomial& monomial, int64_t numerator) {
+    const int64_t common = std::gcd(numerator, denominator_);
+    const int64_t factor = std::abs(numerator) / common, divisor = denominator_ / common;
+    std::vector<std::string> factors;
+    if (factor != 1 || monomial.empty()) factors.push_back(fmt::format("{}", factor));
+    for (int symbol : monomial) factors.push_back(symbols[symbol].name);
+    text += text.empty() ? (numerator < 0 ? "-" : "") : (numerator < 0 ? " - " : " + ");
+    text += fmt::format("{}", fmt::join(factors, "*"));
+    if (divisor != 1) text += fmt::format("/{}", divisor);
+  };
+  for (const auto& [monomial, numerator] : terms_) {
+    if (!monomial.empty()) add(monomial, numerator);
+  }
+  if (const auto constant = terms_.find({}); constant != terms_.end()) add({}, constant->second);
+  return text.empty() ? "0" : text;
+}
+
+}  // namespace bayloom::graph

@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bayloom/tensor/workload.h"
+
+namespace bayloom::graph {
+
+/// A dimension whose length is known when the network runs: smallest, smallest + step, ... largest.
+struct Symbol {
+  std::string name;
+  int64_t smallest = 1;
+  int64_t largest = 1;
+  int64_t step = 1;
+
+  int64_t ValueCount() const { return (largest - smallest) / step + 1; }
+  /// "sequence=1..512", "height=32..1280:32"
+  std::string ToString() const;
+  bool operator==(const Symbol&) const = default;
+};
+
+/// What follows from the lengths of open dimensions: a polynomial over symbols, which it names by
+/// their positions, with rational coefficients.
+class Length {
+ public:
+  Length(int64_t constant = 0);  // NOLINT: numbers read as lengths
+  static Length Of(int symbol);
+
+  friend Length operator+(const Length& a, const Length& b);
+  friend Length operator-(const Length& a, const Length& b);
+  friend Length operator*(const Length& a, const Length& b);
+  friend Length operator/(const Length& a, int64_t divisor);
+  bool operator==(const Length&) const = default;
+
+  /// Its value, if that is one integer whatever the symbols are.
+  std::optional<int64_t> AsConstant() const;
+  /// Throws std::logic_error where it is no integer.
+  int64_t Evaluate(std::span<const int64_t> symbols) const;
+  /// What it may be, for all values of the symbols; exact where it only rises, or only falls, with
+  /// each of them.
+  tensor::SizeRange Range(std::span<const Symbol> symbols) const;
+  /// "past + sequence", "height*width/64 - 1"
+  std::string ToString(std::span<const Symbol> symbols) const;
+
+ private:
+  using Monomial = std::vector<int>;  // symbols, sorted, one as often as its power says
+
+  Length& Add(const Length& other, int64_t factor);
+  void Normalize();
+  Length Derivative(int symbol) const;
+  /// The sum over the terms, each as large, or as small, as it can be.
+  double Extreme(std::span<const Symbol> symbols, bool largest) const;
+
+  std::map<Monomial, int64_t> terms_;  // numerators, none of them 0
+  int64_t denominator_ = 1;            // without a factor that all of them have
+};
+
+}  // namespace bayloom::graph
