@@ -91,8 +91,8 @@ class Generalizer {
     for (size_t s = 0; s < samples_.size(); ++s) {
       const std::string& difference = samples_[s][value].difference;
       if (difference.empty()) continue;
-      Refuse(value, fmt::format("with {} it {}; what is computed may not depend on a length",
-                                PointText(s), difference));
+      Refuse(value, fmt::format("with {} it {}; what is computed may not depend on a length{}",
+                                PointText(s), difference, MultiplesAdvice(graph_.symbols)));
     }
   }
 

@@ -110,7 +110,7 @@ std::string MultiplesAdvice(std::span<const Symbol> symbols) {
     const Symbol stepped = {s.name, (s.smallest + kStep - 1) / kStep * kStep,
                             s.largest / kStep * kStep, kStep};
     if (s.step != 1 || stepped.ValueCount() <= kDegree) continue;
-    text += (text.empty() ? ", which multiples may do: " : " ") + stepped.ToString();
+    text += (text.empty() ? "; multiples may do: " : " ") + stepped.ToString();
   }
   return text;
 }

@@ -26,7 +26,7 @@ Length FitLength(std::span<const Symbol> symbols, std::span<const int64_t> value
 /// them, some at random and, per symbol, one step beyond the samples.
 std::vector<SymbolValues> PointsToConfirm(std::span<const Symbol> symbols);
 
-/// ", which multiples may do: height=32..1280:32", for symbols without steps that have many values.
+/// "; multiples may do: height=32..1280:32", for symbols without steps that have many values.
 std::string MultiplesAdvice(std::span<const Symbol> symbols);
 
 }  // namespace bayloom::graph
