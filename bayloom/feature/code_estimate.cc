@@ -14,6 +14,7 @@
 #include "bayloom/feature/call_time.h"
 #include "bayloom/feature/cpu_nest.h"
 #include "bayloom/feature/operation_list.h"
+#include "bayloom/feature/program_of_run.h"
 #include "bayloom/feature/time_estimate.h"
 #include "bayloom/feature/touched_memory.h"
 
@@ -218,7 +219,13 @@ double EstimateCodeTime(const tensor::Program& program, const target::Target& ta
   if (target.kind() == target::TargetKind::kNvidiaGpu) return EstimateTime(program, target);
   const Result<plan::CpuPlan> plan = plan::PlanCpuNests(program, target);
   if (!plan) return std::numeric_limits<double>::infinity();
-  return ProgramEstimate(program, *plan, target).Seconds();
+  if (program.points.empty()) return ProgramEstimate(program, *plan, target).Seconds();
+  double logs = 0;
+  for (const std::vector<int64_t>& sizes : program.points) {
+    const tensor::Program run = ProgramOfRun(program, *plan, sizes);
+    logs += std::log(ProgramEstimate(run, *plan, target).Seconds());
+  }
+  return std::exp(logs / static_cast<double>(program.points.size()));
 }
 
 }  // namespace bayloom::feature

@@ -20,8 +20,10 @@ namespace bayloom::feature {
 /// EstimateTime knows none of that and orders random programs about as well. It is this estimate
 /// that can be maximized: programs which it takes for the fastest of many are fast
 /// (docs/studies/2026-11-zero-trials.md).
-/// The machine is the target's, as it was measured or as it is assumed to be (target::MachineOf).
-/// Of programs for GPUs it is what gpu_estimate.h says.
+/// With open axes it is the geometric mean over the program's points: a program is as good as
+/// another one that takes twice the time at some lengths and half of it at as many others. The
+/// machine is the target's, as it was measured or as it is assumed to be (target::MachineOf). Of
+/// programs for GPUs it is what gpu_estimate.h says.
 double EstimateCodeTime(const tensor::Program& program, const target::Target& target);
 
 }  // namespace bayloom::feature

@@ -10,12 +10,14 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <stdexcept>
 #include <utility>
 
 #include "bayloom/base/thread_pool.h"
 #include "bayloom/codegen/abi.h"
 #include "bayloom/codegen/host.h"
 #include "bayloom/codegen/jit.h"
+#include "bayloom/codegen/runtime/bayloom_open.h"
 #include "bayloom/codegen/runtime/bayloom_runtime.h"
 #include "bayloom/graph/gpu_network.h"
 
@@ -25,6 +27,12 @@ namespace {
 /// An empty tensor may lie nowhere.
 void Copy(void* to, const void* from, int64_t bytes) {
   if (bytes > 0) std::memcpy(to, from, static_cast<size_t>(bytes));
+}
+
+bool IsAmong(const std::vector<OpenTensor>& tensors, size_t position) {
+  return std::ranges::any_of(tensors, [&](const OpenTensor& tensor) {
+    return tensor.position == static_cast<int>(position);
+  });
 }
 
 double Now() {
@@ -65,6 +73,7 @@ struct Executor::Impl {
 
   virtual ~Impl() = default;
   virtual void Use(int task, int program) = 0;
+  virtual void SetLengths(std::span<const int64_t> lengths) = 0;
   /// Adds the seconds of each call to `seconds` unless that is null.
   virtual void Run(std::vector<const void*> inputs, const std::vector<void*>& outputs,
                    std::vector<double>* seconds) = 0;
@@ -85,6 +94,7 @@ struct OnProcessor final : Executor::Impl {
   std::vector<codegen::AlignedMemory> input_copies, output_copies;
   /// Of a round's calls; kept from one to the next.
   std::array<std::vector<void*>, BAYLOOM_MAX_LOOPS> call_parameters;
+  std::vector<int64_t> lengths;  ///< of the open dimensions
 
   /// `programs`: how many each task has; their objects follow each other.
   OnProcessor(NetworkPlan planned, const std::vector<codegen::KernelObject>& objects,
@@ -102,6 +112,9 @@ struct OnProcessor final : Executor::Impl {
     constants = codegen::AllocateAligned(static_cast<int64_t>(plan.constants.size()));
     Copy(constants.get(), plan.constants.data(), static_cast<int64_t>(plan.constants.size()));
     plan.constants = {};
+    std::vector<int64_t> largest;
+    for (const Symbol& symbol : plan.symbols) largest.push_back(symbol.largest);
+    OnProcessor::SetLengths(largest);
     for (int64_t bytes : plan.input_bytes) input_copies.push_back(codegen::AllocateAligned(bytes));
     for (int64_t bytes : plan.output_bytes)
       output_copies.push_back(codegen::AllocateAligned(bytes));
@@ -146,6 +159,39 @@ struct OnProcessor final : Executor::Impl {
 
   void Use(int task, int program) override { used[task] = program; }
 
+  void SetLengths(std::span<const int64_t> of_symbols) override {
+    lengths.assign(of_symbols.begin(), of_symbols.end());
+    for (const PlannedSize& size : plan.sizes) {
+      const int64_t value = size.length.Evaluate(lengths);
+      std::memcpy(static_cast<char*>(arena.get()) + size.position, &value, sizeof(value));
+    }
+  }
+
+  std::vector<int64_t> LengthsOf(const OpenTensor& tensor) const {
+    std::vector<int64_t> result;
+    for (const Length& length : tensor.lengths) result.push_back(length.Evaluate(lengths));
+    return result;
+  }
+
+  void SpreadInputs(const std::vector<const void*>& inputs) {
+    for (const OpenTensor& tensor : plan.open_inputs) {
+      const std::vector<int64_t> shape = LengthsOf(tensor);
+      bayloom_spread(Resolve(tensor.network, {}, {}),
+                     static_cast<const char*>(inputs[tensor.position]),
+                     static_cast<int>(shape.size()), shape.data(), tensor.extents.data(),
+                     tensor.element_bytes);
+    }
+  }
+
+  void GatherOutputs(const std::vector<const void*>& inputs, const std::vector<void*>& outputs) {
+    for (const OpenTensor& tensor : plan.open_outputs) {
+      const std::vector<int64_t> shape = LengthsOf(tensor);
+      bayloom_gather(static_cast<char*>(outputs[tensor.position]),
+                     Resolve(tensor.network, inputs, outputs), static_cast<int>(shape.size()),
+                     shape.data(), tensor.extents.data(), tensor.element_bytes);
+    }
+  }
+
   const PlannedCall& CallOf(int position) const {
     const int program = used[plan.calls[position].task];
     return program == 0 ? plan.calls[position] : plan.alternatives[position][program - 1];
@@ -157,19 +203,22 @@ struct OnProcessor final : Executor::Impl {
   void Run(std::vector<const void*> inputs, const std::vector<void*>& outputs,
            std::vector<double>* seconds) override {
     bayloom_set_threads(threads);
+    SpreadInputs(inputs);
     for (size_t i = 0; i < inputs.size(); ++i) {
-      if (codegen::IsAligned(inputs[i])) continue;
+      if (codegen::IsAligned(inputs[i]) || IsAmong(plan.open_inputs, i)) continue;
       Copy(input_copies[i].get(), inputs[i], plan.input_bytes[i]);
       inputs[i] = input_copies[i].get();
     }
     std::vector<void*> results = outputs;
     for (size_t i = 0; i < results.size(); ++i) {
-      if (!codegen::IsAligned(results[i])) results[i] = output_copies[i].get();
+      if (codegen::IsAligned(results[i]) || IsAmong(plan.open_outputs, i)) continue;
+      results[i] = output_copies[i].get();
     }
     for (const std::vector<int>& round : plan.rounds) RunRound(round, inputs, results, seconds);
     for (const PlannedCopy& copy : plan.copies) {
       Copy(results[copy.output], Resolve(copy.from, inputs, results), copy.bytes);
     }
+    GatherOutputs(inputs, results);
     for (size_t i = 0; i < results.size(); ++i) {
       if (results[i] != outputs[i]) Copy(outputs[i], results[i], plan.output_bytes[i]);
     }
@@ -209,6 +258,7 @@ struct OnGpu final : Executor::Impl {
   }
 
   void Use(int, int) override {}
+  void SetLengths(std::span<const int64_t>) override {}
 
   void Run(std::vector<const void*> inputs, const std::vector<void*>& outputs,
            std::vector<double>* seconds) override {
@@ -254,6 +304,18 @@ void Executor::RunTimed(const std::vector<const void*>& inputs, const std::vecto
                         std::vector<double>& seconds) {
   seconds.resize(impl_->plan.calls.size());
   impl_->Run(inputs, outputs, &seconds);
+}
+
+void Executor::SetLengths(std::span<const int64_t> lengths) {
+  const std::vector<Symbol>& symbols = impl_->plan.symbols;
+  if (lengths.size() != symbols.size()) throw std::logic_error("a length for each open dimension");
+  for (size_t s = 0; s < symbols.size(); ++s) {
+    const bool fits = lengths[s] >= symbols[s].smallest && lengths[s] <= symbols[s].largest &&
+                      (lengths[s] - symbols[s].smallest) % symbols[s].step == 0;
+    if (!fits)
+      throw std::logic_error(fmt::format("{} is not in {}", lengths[s], symbols[s].ToString()));
+  }
+  impl_->SetLengths(lengths);
 }
 
 void Executor::Use(int task, int program) { impl_->Use(task, program); }

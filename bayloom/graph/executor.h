@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,10 @@ class Executor {
 
   /// From now on the task is run by this one of its programs.
   void Use(int task, int program);
+
+  /// From now on runs are for these lengths of the graph's symbols; at first for the largest ones.
+  /// Throws std::logic_error for lengths that the symbols do not have.
+  void SetLengths(std::span<const int64_t> lengths);
 
   /// Row-major tensors, in the order and of the sizes of the graph's inputs and outputs. Buffers
   /// that are not aligned to 64 bytes are copied. Throws SystemError if a GPU fails.

@@ -78,7 +78,7 @@ void AddSizes(const Graph& graph, std::vector<bool>& live) {
   for (const Node& node : graph.nodes) {
     if (!live[node.output()]) continue;
     for (const tensor::Iter& iter : node.stage.iters) {
-      if (iter.bound >= 0) live[iter.bound] = true;
+      if (iter.bound.is_open()) live[iter.bound.size] = true;
     }
     if (node.kind == NodeKind::kView) continue;
     tensor::Visit(node.stage.value, [&](const tensor::Expr& e) {
@@ -96,7 +96,7 @@ void AddSizes(const Graph& graph, std::vector<bool>& live) {
 void Renumber(Node& node, const std::vector<ValueId>& new_id) {
   node.stage.output = new_id[node.stage.output];
   for (tensor::Iter& iter : node.stage.iters) {
-    if (iter.bound >= 0) iter.bound = new_id[iter.bound];
+    if (iter.bound.is_open()) iter.bound.size = new_id[iter.bound.size];
   }
   if (node.kind == NodeKind::kView) {
     node.source = new_id[node.source];
@@ -134,6 +134,10 @@ void RemoveDeadNodes(Graph& graph) {
   for (Node& node : graph.nodes) Renumber(node, new_id);
   for (ValueId& input : graph.inputs) input = new_id[input];
   for (GraphOutput& output : graph.outputs) output.value = new_id[output.value];
+}
+
+bool IsOpen(const Value& value) {
+  return std::ranges::any_of(value.bounds, [](ValueId size) { return size >= 0; });
 }
 
 std::string ToString(tensor::DType dtype, const std::vector<int64_t>& shape) {

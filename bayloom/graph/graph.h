@@ -46,6 +46,9 @@ struct Value {
   ValueId BoundOf(size_t dimension) const { return bounds.empty() ? -1 : bounds[dimension]; }
 };
 
+/// Whether any of its dimensions is open.
+bool IsOpen(const Value& value);
+
 /// What a node is to the passes: how it may be fused and which memory order it wants.
 enum class NodeKind : uint8_t {
   kMap,     ///< no reduction: elementwise, broadcasting, moving elements about

@@ -27,6 +27,33 @@ std::string Symbol::ToString() const {
                      step == 1 ? "" : fmt::format(":{}", step));
 }
 
+int64_t Symbol::Nearest(double number) const {
+  const double steps =
+      std::round((number - static_cast<double>(smallest)) / static_cast<double>(step));
+  return smallest + step * std::clamp<int64_t>(static_cast<int64_t>(steps), 0, ValueCount() - 1);
+}
+
+std::vector<std::vector<int64_t>> TypicalLengths(std::span<const Symbol> symbols) {
+  constexpr int kSteps = 5;
+  std::vector<std::vector<int64_t>> points;
+  const auto add = [&](const auto& length_of) {
+    std::vector<int64_t> point;
+    for (size_t s = 0; s < symbols.size(); ++s) point.push_back(length_of(s));
+    if (std::ranges::count(points, point) == 0) points.push_back(std::move(point));
+  };
+  for (int i = kSteps; i >= 0; --i) {
+    add([&](size_t s) {
+      const auto least = static_cast<double>(std::max<int64_t>(symbols[s].smallest, 1));
+      const double ratio = static_cast<double>(symbols[s].largest) / least;
+      return symbols[s].Nearest(least * std::pow(ratio, static_cast<double>(i) / kSteps));
+    });
+  }
+  for (size_t smallest = 0; symbols.size() > 1 && smallest < symbols.size(); ++smallest) {
+    add([&](size_t s) { return s == smallest ? symbols[s].smallest : symbols[s].largest; });
+  }
+  return points;
+}
+
 Length::Length(int64_t constant) {
   if (constant != 0) terms_[{}] = constant;
 }
@@ -139,6 +166,22 @@ tensor::SizeRange Length::Range(std::span<const Symbol> symbols) const {
     largest.push_back(rises ? symbols[s].largest : symbols[s].smallest);
   }
   return {Evaluate(smallest), Evaluate(largest)};
+}
+
+std::string Length::ToCode(const std::string& array) const {
+  std::string text;
+  for (const auto& [monomial, numerator] : terms_) {
+    text += fmt::format("{}(int64_t){}", text.empty() ? "" : " + ", numerator);
+    for (int symbol : monomial) text += fmt::format(" * {}[{}]", array, symbol);
+  }
+  if (text.empty()) return "0";
+  return denominator_ == 1 ? text : fmt::format("({}) / {}", text, denominator_);
+}
+
+int Length::AsSymbol() const {
+  if (terms_.size() != 1 || denominator_ != 1) return -1;
+  const auto& [monomial, numerator] = *terms_.begin();
+  return monomial.size() == 1 && numerator == 1 ? monomial[0] : -1;
 }
 
 std::string Length::ToString(std::span<const Symbol> symbols) const {

@@ -22,10 +22,17 @@ struct Symbol {
   int64_t step = 1;
 
   int64_t ValueCount() const { return (largest - smallest) / step + 1; }
+  /// The length nearest to a number.
+  int64_t Nearest(double number) const;
   /// "sequence=1..512", "height=32..1280:32"
   std::string ToString() const;
   bool operator==(const Symbol&) const = default;
 };
+
+/// Lengths of the symbols that stand for all that they may have: from the smallest ones to the
+/// largest in steps of equal ratio, all symbols together; and where there are several, the smallest
+/// length of each beside the largest ones of the others.
+std::vector<std::vector<int64_t>> TypicalLengths(std::span<const Symbol> symbols);
 
 /// What follows from the lengths of open dimensions: a polynomial over symbols, which it names by
 /// their positions, with rational coefficients.
@@ -49,6 +56,10 @@ class Length {
   tensor::SizeRange Range(std::span<const Symbol> symbols) const;
   /// "past + sequence", "height*width/64 - 1"
   std::string ToString(std::span<const Symbol> symbols) const;
+  /// The same as an expression of C over an array of int64_t with the symbols' lengths.
+  std::string ToCode(const std::string& array) const;
+  /// The symbol that it is, or -1.
+  int AsSymbol() const;
 
  private:
   using Monomial = std::vector<int>;  // symbols, sorted, one as often as its power says

@@ -3,6 +3,8 @@
 
 #include "bayloom/graph/network_plan.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -36,8 +38,13 @@ class Planner {
   NetworkPlan Plan(const target::Target& target, Branches branches,
                    const std::vector<std::vector<const tensor::Program*>>& further = {}) {
     plan_.rounds = RoundsOn(target, branches);
+    plan_.symbols = graph_.symbols;
     PlaceCallersBuffers();
     PlaceIntermediates();
+    for (const ValueId input : open_inputs_) {
+      const auto at = std::ranges::find(graph_.inputs, input) - graph_.inputs.begin();
+      plan_.open_inputs.push_back(OpenTensorOf(static_cast<int>(at), input, placed_.at(input)));
+    }
     for (const TaskCall& call : network_.calls) {
       plan_.calls.push_back(PlanCall(call, *programs_[call.task]));
       if (further.empty()) continue;
@@ -63,8 +70,12 @@ class Planner {
 
   void PlaceCallersBuffers() {
     for (size_t i = 0; i < graph_.inputs.size(); ++i) {
-      placed_[graph_.inputs[i]] = {Storage::Kind::kInput, static_cast<int64_t>(i)};
       plan_.input_bytes.push_back(BytesOf(graph_.inputs[i]));
+      if (IsOpen(graph_.values[graph_.inputs[i]])) {
+        open_inputs_.push_back(graph_.inputs[i]);
+        continue;
+      }
+      placed_[graph_.inputs[i]] = {Storage::Kind::kInput, static_cast<int64_t>(i)};
     }
     std::vector<bool> computed(graph_.values.size());
     for (const TaskCall& call : network_.calls) {
@@ -78,11 +89,22 @@ class Planner {
       const ValueId value = graph_.outputs[i].value;
       const ValueId source = network_.storage[value].whole;
       plan_.output_bytes.push_back(BytesOf(value));
+      if (IsOpen(graph_.values[value])) continue;
       const bool is_whole = BytesOf(value) == BytesOf(source);
       if (computed[source] && is_whole && !placed_.contains(source)) {
         placed_[source] = {Storage::Kind::kOutput, static_cast<int64_t>(i)};
       }
     }
+  }
+
+  OpenTensor OpenTensorOf(int position, ValueId id, const Storage& network) const {
+    const Value& value = graph_.values[id];
+    OpenTensor open{position, network, value.shape, {}, tensor::ByteSize(value.dtype)};
+    for (size_t d = 0; d < value.shape.size(); ++d) {
+      const ValueId bound = value.BoundOf(d);
+      open.lengths.push_back(bound < 0 ? Length(value.shape[d]) : *graph_.values[bound].size);
+    }
+    return open;
   }
 
   std::vector<ValueId> ResultsOf(const TaskCall& call) const {
@@ -105,9 +127,17 @@ class Planner {
       for (int call : plan_.rounds[step]) ExtendLives(network_.calls[call], step, live);
     }
     // What is copied to an output is copied after the last step.
+    for (const ValueId input : open_inputs_) {
+      live.try_emplace(input, MemoryRequest{BytesOf(input), 0, 0});
+    }
     for (const GraphOutput& output : graph_.outputs) {
       const auto it = live.find(network_.storage[output.value].whole);
       if (it != live.end()) it->second.last_step = end;
+    }
+    // Inputs are there from the start, sizes all the time.
+    for (auto& [value, request] : live) {
+      if (std::ranges::count(open_inputs_, value) > 0) request.first_step = 0;
+      if (graph_.values[value].size) request = {request.bytes, 0, end};
     }
     std::vector<MemoryRequest> requests;
     for (const auto& [value, request] : live) requests.push_back(request);
@@ -116,6 +146,9 @@ class Planner {
     size_t i = 0;
     for (const auto& [value, request] : live) {
       placed_[value] = {Storage::Kind::kArena, memory.offsets[i++]};
+      if (const auto& size = graph_.values[value].size) {
+        plan_.sizes.push_back({*size, placed_[value].position});
+      }
     }
   }
 
@@ -176,6 +209,10 @@ class Planner {
     const auto& constant = graph_.values[network_.storage[value].whole].constant;
     const Storage from = constant ? AppendConstant(constant->data) : PlaceOf(value);
     if (from == Storage{Storage::Kind::kOutput, output}) return;
+    if (IsOpen(graph_.values[value])) {
+      plan_.open_outputs.push_back(OpenTensorOf(output, value, from));
+      return;
+    }
     plan_.copies.push_back({from, output, plan_.output_bytes[output]});
   }
 
@@ -185,10 +222,24 @@ class Planner {
   ConstantSink* sink_;
   NetworkPlan plan_;
   std::map<ValueId, Storage> placed_;
+  std::vector<ValueId> open_inputs_;
   std::map<std::pair<ValueId, uint64_t>, Storage> constants_;
 };
 
 }  // namespace
+
+std::pair<int, int> PlaceOfSymbol(const Graph& graph, int symbol) {
+  for (size_t i = 0; i < graph.inputs.size(); ++i) {
+    const Value& input = graph.values[graph.inputs[i]];
+    for (size_t d = 0; d < input.shape.size(); ++d) {
+      const ValueId bound = input.BoundOf(d);
+      if (bound < 0 || graph.values[bound].size->AsSymbol() != symbol) continue;
+      return {static_cast<int>(i), static_cast<int>(d)};
+    }
+  }
+  throw InputError(
+      fmt::format("no input has the open dimension '{}' by itself", graph.symbols[symbol].name));
+}
 
 std::optional<Branches> ParseBranches(std::string_view name) {
   if (name == "in-turn") return Branches::kInTurn;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "bayloom/graph/tasks.h"
@@ -50,6 +51,27 @@ struct PlannedCopy {
   int64_t bytes;
 };
 
+/// A size of the graph and where in the arena it is (an int64): written before the first call.
+struct PlannedSize {
+  Length length;
+  int64_t position;
+};
+
+/// An input or output with open dimensions. The caller's elements lie one after the other; in the
+/// network they lie as in the largest tensor (codegen/runtime/bayloom_open.h). Inputs are spread
+/// before the first call, outputs gathered after the last.
+struct OpenTensor {
+  int position;     ///< among the inputs or the outputs
+  Storage network;  ///< where it lies in the network
+  std::vector<int64_t> extents;
+  std::vector<Length> lengths;
+  int64_t element_bytes;
+};
+
+/// Which dimension of which input is as long as an open dimension of the graph. Throws InputError
+/// where no input has it by itself.
+std::pair<int, int> PlaceOfSymbol(const Graph& graph, int symbol);
+
 /// Takes constants as programs read them.
 class ConstantSink {
  public:
@@ -70,8 +92,13 @@ struct NetworkPlan {
   /// time.
   std::vector<std::vector<int>> rounds;
   std::vector<PlannedCopy> copies;
+  std::vector<Symbol>
+      symbols;  ///< the open dimensions; none where the network is one of fixed sizes
+  std::vector<PlannedSize> sizes;
+  std::vector<OpenTensor> open_inputs, open_outputs;
   std::vector<std::byte> constants;  ///< every one starts at a multiple of 64; empty with a sink
   int64_t arena_bytes = 0;           ///< values that are neither inputs, outputs nor constants
+  /// Of the largest, where there are open dimensions.
   std::vector<int64_t> input_bytes;
   std::vector<int64_t> output_bytes;
 

@@ -43,6 +43,8 @@ extern const char kGpuHeader[];
 extern const char kGpuModelSource[];
 extern const char kGpuModelHeader[];
 extern const char kModelSource[];
+extern const char kOpenSource[];
+extern const char kOpenHeader[];
 extern const char kModelHeader[];
 extern const char kPackageHeader[];
 extern const char kKernelsHeader[];
@@ -164,6 +166,8 @@ void WriteRuntime(const base::ScratchFolder& scratch) {
   scratch.Write("bayloom_model.h", kModelHeader);
   scratch.Write("bayloom_model.c", kModelSource);
   scratch.Write("bayloom_package.h", kPackageHeader);
+  scratch.Write("bayloom_open.h", kOpenHeader);
+  scratch.Write("bayloom_open.c", kOpenSource);
 }
 
 /// What networks for GPUs need besides. Returns what is to be compiled.
@@ -229,8 +233,8 @@ Package WritePackage(std::span<const PackageShape> shapes, const std::string& di
   scratch.Write("bayloom_network.c", PackageSource(shapes, compiled, name, constants.bytes()));
   scratch.Write("visible", VersionScript(name));
   arguments.insert(arguments.end(),
-                   {"bayloom_runtime.c", "bayloom_cpu.c", "bayloom_model.c", "bayloom_network.c",
-                    "constants.s", "-Wl,--version-script=visible"});
+                   {"bayloom_runtime.c", "bayloom_cpu.c", "bayloom_model.c", "bayloom_open.c",
+                    "bayloom_network.c", "constants.s", "-Wl,--version-script=visible"});
   if (compiled[0].IsForGpu()) {
     for (std::string& source : WriteGpuRuntime(scratch)) arguments.push_back(std::move(source));
   }

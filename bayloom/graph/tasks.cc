@@ -36,6 +36,7 @@ class GroupWriter {
   tensor::Workload Write() {
     for (int n : group_.nodes) written_.push_back(graph_.nodes[n].output());
     workload_.name = Name();
+    for (int n : group_.nodes) DeclareSizes(graph_.nodes[n]);
     for (int n : group_.nodes) DeclareOperands(graph_.nodes[n]);
     for (int n : group_.nodes) {
       const bool last = n == group_.nodes.back();
@@ -44,6 +45,7 @@ class GroupWriter {
               graph_.nodes[n].op);
     }
     for (int n : group_.nodes) AddStage(graph_.nodes[n]);
+    AddPoints();
     return std::move(workload_);
   }
 
@@ -70,6 +72,39 @@ class GroupWriter {
     return name;
   }
 
+  void DeclareSizes(const Node& node) {
+    const auto declare = [&](ValueId size) {
+      if (size >= 0 && !buffer_of_.contains(size)) DeclareSize(size);
+    };
+    for (ValueId operand : OperandsOf(node)) {
+      for (ValueId size : graph_.values[operand].bounds) declare(size);
+    }
+    for (const tensor::Iter& iter : node.stage.iters) declare(iter.bound.size);
+    tensor::Visit(node.stage.value, [&](const tensor::Expr& e) {
+      if (e->op == tensor::ExprOp::kSize) declare(e->index);
+    });
+  }
+
+  void AddPoints() {
+    if (workload_.SizeCount() == 0) return;
+    for (const std::vector<int64_t>& lengths : TypicalLengths(graph_.symbols)) {
+      std::vector<int64_t>& point = workload_.points.emplace_back();
+      for (int size = 0; size < workload_.SizeCount(); ++size) {
+        point.push_back(graph_.values[value_of_[size]].size->Evaluate(lengths));
+      }
+    }
+  }
+
+  void DeclareSize(ValueId size) {
+    Declare(size, tensor::BufferRole::kSize, fmt::format("n{}", value_of_.size()));
+    workload_.buffers.back().range = graph_.values[size].size->Range(graph_.symbols);
+  }
+
+  tensor::Bound BoundOf(tensor::Bound bound) const {
+    if (bound.is_open()) bound.size = buffer_of_.at(bound.size);
+    return bound;
+  }
+
   void DeclareOperands(const Node& node) {
     for (ValueId operand : OperandsOf(node)) {
       const bool inside = std::find(written_.begin(), written_.end(), operand) != written_.end();
@@ -87,6 +122,7 @@ class GroupWriter {
     buffer.shape = graph_.values[value].shape;
     buffer.slice_of = SliceOf(value);
     buffer.role = role;
+    for (ValueId size : graph_.values[value].bounds) buffer.bounds.push_back(BoundOf({size}));
     buffer_of_[value] = static_cast<tensor::BufferId>(workload_.buffers.size());
     value_of_.push_back(value);
     workload_.buffers.push_back(std::move(buffer));
@@ -119,9 +155,13 @@ class GroupWriter {
     tensor::Stage stage = node.stage;
     stage.output = buffer_of_.at(node.output());
     stage.name = workload_.buffers[stage.output].name;
-    stage.value = RewriteLoads(stage.value, [&](const tensor::Expr& load) {
-      return std::optional(tensor::Load(buffer_of_.at(load->index), load->dtype, load->operands));
-    });
+    stage.value =
+        tensor::Rewrite(stage.value, [&](const tensor::Expr& e) -> std::optional<tensor::Expr> {
+          if (e->op == tensor::ExprOp::kSize) return tensor::SizeOf(buffer_of_.at(e->index));
+          if (e->op != tensor::ExprOp::kLoad) return std::nullopt;
+          return tensor::Load(buffer_of_.at(e->index), e->dtype, e->operands);
+        });
+    for (tensor::Iter& iter : stage.iters) iter.bound = BoundOf(iter.bound);
     workload_.stages.push_back(std::move(stage));
   }
 
@@ -248,6 +288,7 @@ class AlternativeFinder {
 }  // namespace
 
 TaskGraph ExtractTasks(Graph graph) {
+  InferBounds(graph);
   TaskGraph result;
   CallList calls(result);
   const std::vector<SlicePlace> slices = SlicePlaces(graph);
@@ -291,13 +332,19 @@ TaskGraph Divide(const TaskGraph& network, const std::vector<bool>& wanted) {
 }
 
 std::vector<tensor::HostTensor> InterpretTasks(const TaskGraph& tasks,
-                                               const std::vector<tensor::HostTensor>& inputs) {
+                                               const std::vector<tensor::HostTensor>& inputs,
+                                               std::span<const int64_t> lengths) {
   const Graph& graph = tasks.graph;
   std::vector<tensor::HostTensor> data(graph.values.size());
   for (size_t v = 0; v < data.size(); ++v) {
     if (graph.values[v].constant) data[v] = *graph.values[v].constant;
   }
   for (size_t i = 0; i < graph.inputs.size(); ++i) data[graph.inputs[i]] = inputs[i];
+  for (size_t v = 0; v < data.size(); ++v) {
+    if (!graph.values[v].size) continue;
+    data[v] = tensor::HostTensor::Zeros(tensor::DType::kInt64, {});
+    data[v].SetInt(0, graph.values[v].size->Evaluate(lengths));
+  }
   const std::vector<int> producers = graph.Producers();
   // Other names for memory are looked through when they are read.
   const std::function<const tensor::HostTensor&(ValueId)> read =

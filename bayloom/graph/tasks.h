@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,8 +15,8 @@ namespace bayloom::graph {
 /// One step of running a network: a call of a task's kernel.
 struct TaskCall {
   int task;
-  /// The graph's values behind Workload::Parameters(), in that order; constants have their data
-  /// in the graph, row-major.
+  /// The graph's values behind Workload::Parameters(), in that order, sizes first; constants have
+  /// their data in the graph, row-major.
   std::vector<ValueId> parameters;
   std::vector<int> nodes;  ///< what it computes, positions in Graph::nodes
 };
@@ -63,9 +64,10 @@ TaskGraph ForGpu(TaskGraph network);
 TaskGraph Divide(const TaskGraph& network, const std::vector<bool>& wanted);
 
 /// Runs the tasks by the reference interpreter; `inputs` parallel to graph.inputs, the result to
-/// graph.outputs.
+/// graph.outputs, both of the largest shapes. `lengths`: of the graph's symbols.
 std::vector<tensor::HostTensor> InterpretTasks(const TaskGraph& tasks,
-                                               const std::vector<tensor::HostTensor>& inputs);
+                                               const std::vector<tensor::HostTensor>& inputs,
+                                               std::span<const int64_t> lengths = {});
 
 /// The calls and tasks as people read them.
 std::string Print(const TaskGraph& tasks);

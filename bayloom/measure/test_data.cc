@@ -102,6 +102,8 @@ std::vector<tensor::HostTensor> MakeArguments(const tensor::Workload& workload, 
     base::RandomStream stream = random.Fork();
     if (buffer.role == tensor::BufferRole::kOutput) {
       // Stays zero.
+    } else if (buffer.role == tensor::BufferRole::kSize) {
+      tensor.SetInt(0, buffer.range.largest);
     } else if (tensor::IsFloat(buffer.dtype)) {
       FillFloats(tensor, stream, range);
     } else if (buffer.dtype == tensor::DType::kBool) {

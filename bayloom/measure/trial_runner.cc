@@ -43,6 +43,8 @@ const char* RoleName(tensor::BufferRole role) {
       return "input";
     case tensor::BufferRole::kConstant:
       return "constant";
+    case tensor::BufferRole::kSize:
+      return "size";
     default:
       return "output";
   }
@@ -84,7 +86,10 @@ OutcomeMessage TrialRunner::SetTask(TaskMessage task, int data_descriptor) {
     for (const TaskParameter& parameter : task_.parameters) {
       memory_.push_back(MemoryFor(parameter, parameter.ByteCount()));
       contents_.push_back(++last_content_);
-      if (parameter.role != tensor::BufferRole::kInput) continue;
+      if (parameter.role != tensor::BufferRole::kInput &&
+          parameter.role != tensor::BufferRole::kSize) {
+        continue;
+      }
       std::memcpy(memory_.back().data(), DataOf(parameter),
                   static_cast<size_t>(parameter.ByteCount()));
       memory_.back().ProtectFromWrites();

@@ -118,7 +118,7 @@ PlacedAccess Placer::PlaceDynamic(const tensor::Access& access,
     if (access.indices[d]) {
       placed.affine.Add(*access.indices[d], stride);
     } else {
-      placed.dynamic.push_back({indices[d], stride});
+      placed.dynamic.push_back({indices[d], stride, buffer.shape[d]});
     }
     if (shrunk) placed.affine.Add(place.allocation->origin[d], -stride);
   }
@@ -153,7 +153,8 @@ PlacedAccess Placer::PlaceInLayout(const tensor::Access& access,
   for (auto axis = buffer.layout.rbegin(); axis != buffer.layout.rend(); ++axis) {
     const auto d = static_cast<size_t>(axis->dimension);
     if (!fits[d]) {
-      placed.dynamic.push_back({CoordinateOf(indices[d], *axis, buffer.shape[d]), stride});
+      placed.dynamic.push_back(
+          {CoordinateOf(indices[d], *axis, buffer.shape[d]), stride, axis->extent});
     }
     stride *= axis->extent;
   }

@@ -57,6 +57,7 @@ struct PlacedAccess {
   struct Dynamic {
     tensor::Expr index;  ///< over the block's iterators
     int64_t stride;
+    int64_t extent;  ///< of the dimension
   };
   tensor::BufferId buffer = -1;
   tensor::Affine affine;

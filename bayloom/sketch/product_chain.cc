@@ -10,6 +10,7 @@
 #include "bayloom/sketch/analysis.h"
 #include "bayloom/sketch/rules/rules.h"
 #include "bayloom/sketch/tile_levels.h"
+#include "bayloom/tensor/open_axis.h"
 
 namespace bayloom::sketch {
 namespace {
@@ -23,16 +24,18 @@ constexpr int64_t kMaxTileRows = 16;
 
 // --- Recognition -------------------------------------------------------------------------------
 
-/// The element that a factor is, without its conversion to the type of the sum.
-const tensor::Expr& ElementOf(const tensor::Expr& factor) {
-  return factor->op == tensor::ExprOp::kCast ? factor->operands[0] : factor;
+/// The element that a factor is, without its conversion to the type of the sum. `iters`: of the
+/// product.
+const tensor::Expr& ElementOf(const tensor::Expr& factor, const std::vector<tensor::Iter>& iters) {
+  const tensor::Expr& within = tensor::WithoutMasks(factor, iters);
+  return within->op == tensor::ExprOp::kCast ? within->operands[0] : within;
 }
 
 /// a * b of two tensors, added up.
 bool IsProduct(const tensor::Stage& stage) {
   return stage.reduction == tensor::Reduction::kSum && stage.value->op == tensor::ExprOp::kMul &&
-         std::ranges::all_of(stage.value->operands, [](const tensor::Expr& factor) {
-           return ElementOf(factor)->op == tensor::ExprOp::kLoad;
+         std::ranges::all_of(stage.value->operands, [&](const tensor::Expr& factor) {
+           return ElementOf(factor, stage.iters)->op == tensor::ExprOp::kLoad;
          });
 }
 
@@ -91,7 +94,8 @@ class ChainFinder {
 
   std::optional<ProductChain> FindWith(int second, int output) const {
     for (int side : {0, 1}) {
-      const tensor::Expr& weights = ElementOf(StageAt(second).value->operands[side]);
+      const tensor::Expr& weights =
+          ElementOf(StageAt(second).value->operands[side], StageAt(second).iters);
       const int producer = workload_.Producer(weights->index);
       if (producer < 0) continue;
       for (int first = producer; first >= 0; --first) {
@@ -119,7 +123,7 @@ class ChainFinder {
   /// A factor of the product that is computed, but does not depend on the chain's first product.
   std::string CopyReadBy(int product, int first) const {
     for (const tensor::Expr& factor : StageAt(product).value->operands) {
-      const int producer = workload_.Producer(ElementOf(factor)->index);
+      const int producer = workload_.Producer(ElementOf(factor, StageAt(product).iters)->index);
       if (producer < 0 || producer == first || depends_[producer][first]) continue;
       return StageAt(producer).name;
     }
@@ -373,7 +377,7 @@ class ChainScheduler {
     const tensor::BufferId copy = BlockOf(name).output;
     int deepest = -1;
     for (const tensor::Expr& factor : BlockOf(reader).value->operands) {
-      const tensor::Expr& element = ElementOf(factor);
+      const tensor::Expr& element = ElementOf(factor, BlockOf(reader).iters);
       if (element->index != copy) continue;
       for (int iter : ItersOf(*element)) {
         if (iter < static_cast<int>(outer_.size())) deepest = std::max(deepest, iter);

@@ -82,7 +82,7 @@ class StructureHasher {
       AddSigned(axis.extent);
     }
     if (buffer.transform) Add(buffer.transform->Hash());
-    for (BufferId bound : buffer.bounds) AddBound(bound);
+    for (const Bound& bound : buffer.bounds) AddBound(bound);
     if (buffer.role == BufferRole::kSize) {
       AddSigned(buffer.range.smallest);
       AddSigned(buffer.range.largest);
@@ -90,10 +90,11 @@ class StructureHasher {
   }
 
   /// What is not open hashes as if nothing were.
-  void AddBound(BufferId size) {
-    if (size < 0) return;
+  void AddBound(const Bound& bound) {
+    if (!bound.is_open()) return;
     Add(uint64_t{5} << 32);
-    AddSigned(size);
+    AddSigned(bound.size);
+    AddSigned(bound.step);
   }
 
   std::span<const Buffer> buffers_;

@@ -196,9 +196,9 @@ class ProgramInterpreter {
       iters_[i] = value;
       first &= block.iters[i].kind == IterKind::kSpatial || value == 0;
       exists &= !block.guarded || value < block.iters[i].extent;
-      const BufferId bound = block.iters[i].bound;
-      exists &= bound < 0 || block.iters[i].kind == IterKind::kReduction ||
-                value < memory_[bound].values[0].i;
+      const Bound bound = block.iters[i].bound;
+      exists &= !bound.is_open() || block.iters[i].kind == IterKind::kReduction ||
+                value * bound.step < memory_[bound.size].values[0].i;
     }
     if (!exists) return;
     const int64_t place = flat.output.Place(iters_.data());

@@ -25,8 +25,10 @@ std::string PrintSize(const Buffer& size) {
 }
 
 /// Where an axis ends: "512", of an open one "rows".
-std::string PrintEnd(int64_t extent, BufferId bound, std::span<const Buffer> buffers) {
-  return bound < 0 ? fmt::format("{}", extent) : buffers[bound].name;
+std::string PrintEnd(int64_t extent, Bound bound, std::span<const Buffer> buffers) {
+  if (!bound.is_open()) return fmt::format("{}", extent);
+  const std::string& size = buffers[bound.size].name;
+  return bound.step == 1 ? size : fmt::format("{}/{}", size, bound.step);
 }
 
 std::string PrintShape(const Buffer& buffer, std::span<const Buffer> buffers) {

@@ -151,6 +151,7 @@ Program Lower(const Workload& workload) {
   Program program;
   program.name = workload.name;
   program.buffers = workload.buffers;
+  program.points = workload.points;
   for (int size = 0; size < workload.SizeCount(); ++size) {
     program.digit_extents.push_back(workload.buffers[size].range.largest + 1);
   }

@@ -156,6 +156,7 @@ struct Program {
   std::vector<Block> blocks;
   std::vector<int64_t> digit_extents;
   std::vector<NodeRef> roots;
+  std::vector<std::vector<int64_t>> points;  ///< the workload's
 
   const std::vector<NodeRef>& BodyOf(NodeRef node) const;
   std::vector<NodeRef>& BodyOf(NodeRef node);

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "bayloom/tensor/library_call.h"
+#include "bayloom/tensor/open_axis.h"
 
 namespace bayloom::tensor {
 namespace {
@@ -122,14 +123,6 @@ Expr Combine(Reduction reduction, Expr a, Expr b) {
   throw std::invalid_argument("a plain stage combines nothing");
 }
 
-Expr ReduceWithin(Reduction reduction, const Expr& value, int iter, BufferId size) {
-  if (reduction == Reduction::kSum && value->op == ExprOp::kMul) {
-    return ReduceWithin(reduction, value->operands[0], iter, size) *
-           ReduceWithin(reduction, value->operands[1], iter, size);
-  }
-  return Select(IterVar(iter) < SizeOf(size), value, NeutralElement(reduction, value->dtype));
-}
-
 std::vector<BufferId> Workload::Parameters() const { return ParametersOf(buffers); }
 
 int Workload::SizeCount() const {
@@ -151,10 +144,10 @@ double Workload::Flops() const {
       total += OperationsOf(*call);
       continue;
     }
-    double points = 1;
-    for (const Iter& iter : stage.iters) points *= static_cast<double>(iter.extent);
+    double iterations = 1;
+    for (const Iter& iter : stage.iters) iterations *= static_cast<double>(iter.extent);
     const double combine = stage.reduction == Reduction::kNone ? 0 : 1;
-    total += points * (CountOps(stage.value).ops + combine);
+    total += iterations * (CountOps(stage.value).ops + combine);
   }
   return total;
 }
@@ -196,10 +189,10 @@ void WorkloadBuilder::Bound(const Tensor& tensor, int dimension, BufferId size) 
     throw std::invalid_argument("the extent of an open dimension of " + buffer.name +
                                 " is not the largest size");
   }
-  buffer.bounds.resize(buffer.shape.size(), -1);
-  buffer.bounds[dimension] = size;
+  buffer.bounds.resize(buffer.shape.size());
+  buffer.bounds[dimension] = {size};
   const int stage = workload_.Producer(tensor.id());
-  if (stage >= 0) workload_.stages[stage].iters[dimension].bound = size;
+  if (stage >= 0) workload_.stages[stage].iters[dimension].bound = {size};
 }
 
 Tensor WorkloadBuilder::Input(std::string name, std::vector<int64_t> shape, DType dtype) {
@@ -250,12 +243,12 @@ Tensor WorkloadBuilder::Reduce(std::string name, std::vector<int64_t> shape,
                          [&](const Iter& iter) { return iter.name == axis.name; });
     };
     while (taken()) axis.name = "r" + axis.name;
-    iters.push_back({std::move(axis.name), axis.extent, IterKind::kReduction, axis.bound});
+    iters.push_back({std::move(axis.name), axis.extent, IterKind::kReduction, {axis.size}});
   }
   Expr term = value(spatial, reduced);
   for (size_t i = 0; i < iters.size(); ++i) {
-    if (iters[i].bound < 0) continue;
-    term = ReduceWithin(reduction, term, static_cast<int>(i), iters[i].bound);
+    if (!iters[i].bound.is_open()) continue;
+    term = ReduceWithin(reduction, term, static_cast<int>(i), SizeOf(iters[i].bound.size));
   }
   return AddStage(std::move(name), std::move(shape), std::move(iters), reduction, term);
 }

@@ -46,6 +46,15 @@ struct SizeRange {
   bool operator==(const SizeRange&) const = default;
 };
 
+/// How far an open axis reaches: iteration or element number i of it exists where i * step is below
+/// the size. Where several elements were put together, as vectors are, the step is their number.
+struct Bound {
+  BufferId size = -1;  ///< -1: the axis is not open
+  int64_t step = 1;
+  bool is_open() const { return size >= 0; }
+  bool operator==(const Bound&) const = default;
+};
+
 /// A dense tensor in memory.
 ///
 /// An *open* axis is one whose length is known only when the program runs. Its extent is the
@@ -67,12 +76,10 @@ struct Buffer {
   /// Of a constant of a program: how it is made from the caller's, `shape` being what comes out;
   /// null: it is the caller's.
   std::shared_ptr<const ConstantTransform> transform = {};
-  /// Per dimension the size that bounds it, -1 for one that is not open; empty: none is open.
-  std::vector<BufferId> bounds = {};
-  SizeRange range = {};  ///< of a kSize
+  std::vector<Bound> bounds = {};  ///< per dimension; empty: none is open
+  SizeRange range = {};            ///< of a kSize
 
-  /// The size that bounds the dimension, or -1.
-  BufferId BoundOf(size_t dimension) const { return bounds.empty() ? -1 : bounds[dimension]; }
+  Bound BoundOf(size_t dimension) const { return bounds.empty() ? Bound{} : bounds[dimension]; }
   int64_t ElementCount() const;
   /// The shape of the caller's tensor.
   const std::vector<int64_t>& CallerShape() const {
@@ -91,9 +98,9 @@ struct Iter {
   std::string name;
   int64_t extent;
   IterKind kind;
-  /// The size from whose value on nothing is needed, or -1: spatial iterations at or beyond it may
-  /// be left out, and those of a reduction combine the neutral element (ReduceWithin).
-  BufferId bound = -1;
+  /// Beyond it nothing is needed: spatial iterations may be left out, and those of a reduction
+  /// combine the neutral element (ReduceWithin).
+  Bound bound = {};
 };
 
 /// How a stage with reduction axes combines its values. The neutral element initializes.
@@ -103,9 +110,6 @@ enum class Reduction : uint8_t { kNone, kSum, kProduct, kMin, kMax };
 Expr NeutralElement(Reduction reduction, DType dtype);
 /// combine(a, b), e.g. a + b for kSum.
 Expr Combine(Reduction reduction, Expr a, Expr b);
-/// A reduction's value that is neutral where the iterator is at or beyond the size. Of a sum of
-/// products it is the factors that are zero there: what lies beyond may be no number.
-Expr ReduceWithin(Reduction reduction, const Expr& value, int iter, BufferId size);
 
 /// One computation of a workload:
 ///
@@ -128,6 +132,9 @@ struct Workload {
   std::string name;
   std::vector<Buffer> buffers;
   std::vector<Stage> stages;
+  /// Values of the sizes, in their order, that stand for all that occur: what programs are judged
+  /// by. They are no part of what is computed.
+  std::vector<std::vector<int64_t>> points;
 
   /// The buffers a caller passes, in the order of compiled functions' arguments: sizes, inputs and
   /// constants in the order they were declared, then outputs in the order they are computed.
@@ -177,7 +184,7 @@ class WorkloadBuilder {
   struct Axis {
     std::string name;
     int64_t extent;
-    BufferId bound = -1;  ///< the size that bounds it, if it is open
+    BufferId size = -1;  ///< which bounds it, if it is open
   };
 
   explicit WorkloadBuilder(std::string name);

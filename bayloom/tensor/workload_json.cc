@@ -71,6 +71,8 @@ class NodeWriter {
   Json nodes_ = Json::array();
 };
 
+Json BoundToJson(const Bound& bound) { return {bound.size, bound.step}; }
+
 Json BufferToJson(const Buffer& buffer) {
   Json json = {{"name", buffer.name},
                {"dtype", ToString(buffer.dtype)},
@@ -78,7 +80,7 @@ Json BufferToJson(const Buffer& buffer) {
                {"role", NameOf(buffer.role)}};
   if (buffer.scope != StorageScope::kGlobal) json["scope"] = NameOf(buffer.scope);
   if (!buffer.slice_of.empty()) json["slice_of"] = buffer.slice_of;
-  if (!buffer.bounds.empty()) json["bounds"] = buffer.bounds;
+  for (const Bound& bound : buffer.bounds) json["bounds"].push_back(BoundToJson(bound));
   if (buffer.role == BufferRole::kSize) {
     json["range"] = {buffer.range.smallest, buffer.range.largest};
   }
@@ -93,7 +95,7 @@ Json StageToJson(const Stage& stage) {
   for (const Iter& iter : stage.iters) {
     json["iters"].push_back(
         {iter.name, iter.extent, iter.kind == IterKind::kSpatial ? "spatial" : "reduction"});
-    if (iter.bound >= 0) json["iters"].back().push_back(iter.bound);
+    if (iter.bound.is_open()) json["iters"].back().push_back(BoundToJson(iter.bound));
   }
   if (stage.reduction != Reduction::kNone) json["reduction"] = NameOf(stage.reduction);
   NodeWriter writer;
@@ -173,6 +175,12 @@ BufferId SizeFromJson(const Json& json, const std::vector<Buffer>& buffers) {
   return size;
 }
 
+Bound BoundFromJson(const Json& json, const std::vector<Buffer>& buffers) {
+  const Bound bound{SizeFromJson(json.at(0), buffers), IntFromJson(json.at(1))};
+  Require(bound.step >= 1, "a bound has a positive step");
+  return bound;
+}
+
 Expr NodeFromJson(const Json& json, const std::vector<Expr>& nodes, const Stage& stage,
                   const std::vector<Buffer>& buffers) {
   Require(json.is_array() && json.size() >= 2, "a node is a list of operation, type, operands");
@@ -240,7 +248,8 @@ Buffer BufferFromJson(const Json& json, const std::vector<Buffer>& before) {
   }
   if (json.contains("bounds")) {
     for (const Json& bound : json["bounds"]) {
-      buffer.bounds.push_back(bound == -1 ? -1 : SizeFromJson(bound, before));
+      const bool is_open = bound.at(0) != Bound().size;
+      buffer.bounds.push_back(is_open ? BoundFromJson(bound, before) : Bound{});
     }
     Require(buffer.bounds.size() == buffer.shape.size(), "there is one bound per dimension");
   }
@@ -311,7 +320,7 @@ Stage StageFromJson(const Json& json, const std::vector<Buffer>& buffers) {
     Require(kind == "spatial" || kind == "reduction", "an iterator is spatial or reduction");
     stage.iters.push_back({iter.at(0).get<std::string>(), IntFromJson(iter.at(1)),
                            kind == "spatial" ? IterKind::kSpatial : IterKind::kReduction});
-    if (iter.size() > 3) stage.iters.back().bound = SizeFromJson(iter[3], buffers);
+    if (iter.size() > 3) stage.iters.back().bound = BoundFromJson(iter[3], buffers);
   }
   if (json.contains("reduction")) {
     stage.reduction = ValueIn(kReductionNames, json["reduction"], "reduction");
@@ -331,6 +340,21 @@ Stage StageFromJson(const Json& json, const std::vector<Buffer>& buffers) {
   }
   Require(stage.value->dtype == buffers[stage.output].dtype, "a stage has its output's type");
   return stage;
+}
+
+std::vector<std::vector<int64_t>> PointsFromJson(const Json& json, const Workload& workload) {
+  std::vector<std::vector<int64_t>> points;
+  for (const Json& point : json) {
+    std::vector<int64_t>& values = points.emplace_back();
+    for (const Json& value : point) values.push_back(IntFromJson(value));
+    Require(std::ssize(values) == workload.SizeCount(), "a point has a value for each size");
+    for (size_t size = 0; size < values.size(); ++size) {
+      const SizeRange& range = workload.buffers[size].range;
+      Require(values[size] >= range.smallest && values[size] <= range.largest,
+              "a size is within its range");
+    }
+  }
+  return points;
 }
 
 /// Every buffer is passed in or written by one stage, and written before it is read.
@@ -372,6 +396,7 @@ Json WorkloadToJson(const Workload& workload) {
   Json json = {{"name", workload.name}, {"buffers", Json::array()}, {"stages", Json::array()}};
   for (const Buffer& buffer : workload.buffers) json["buffers"].push_back(BufferToJson(buffer));
   for (const Stage& stage : workload.stages) json["stages"].push_back(StageToJson(stage));
+  if (!workload.points.empty()) json["points"] = workload.points;
   return json;
 }
 
@@ -388,6 +413,8 @@ Result<Workload> WorkloadFromJson(const Json& json) {
       place = fmt::format("stage {}", workload.stages.size());
       workload.stages.push_back(StageFromJson(stage, workload.buffers));
     }
+    place = "the points";
+    if (json.contains("points")) workload.points = PointsFromJson(json["points"], workload);
     place = "the stages' order";
     CheckOrder(workload);
     place = "the call of the library";

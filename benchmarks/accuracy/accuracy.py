@@ -195,7 +195,8 @@ def bayloom(*arguments):
 
 class Buffer(ctypes.Structure):
     """bayloom_input and bayloom_output of a compiled network's header."""
-    _fields_ = [("data", ctypes.c_void_p), ("bytes", ctypes.c_size_t)]
+    _fields_ = [("data", ctypes.c_void_p), ("bytes", ctypes.c_size_t),
+                ("dims", ctypes.POINTER(ctypes.c_size_t))]
 
     def __init__(self, array):
         super().__init__(array.ctypes.data, array.nbytes)
@@ -205,7 +206,7 @@ def run_library(path, inputs, output):
     library, network = ctypes.CDLL(str(path)), ctypes.c_void_p()
     given = (Buffer * len(inputs))(*map(Buffer, inputs))
     result = (Buffer * 1)(Buffer(output))
-    codes = [library.case_create(1, ctypes.byref(network)),
+    codes = [library.case_create(2, ctypes.byref(network)),
              library.case_run(network, given, len(inputs), result, 1),
              library.case_destroy(network)]
     if any(codes):

@@ -30,8 +30,8 @@ PROGRAM = r"""
 int main(int argc, char** argv) {
   const size_t in_bytes = (size_t)atoll(argv[1]), out_bytes = (size_t)atoll(argv[2]);
   void *in = malloc(in_bytes), *out = malloc(out_bytes);
-  const bayloom_input inputs[] = {{in, in_bytes}};
-  const bayloom_output outputs[] = {{out, out_bytes}};
+  const bayloom_input inputs[] = {{in, in_bytes, NULL}};
+  const bayloom_output outputs[] = {{out, out_bytes, NULL}};
   net_model* model = NULL;
   FILE* file = fopen(argv[3], "rb");
   if (argc != 6 || fread(in, in_bytes, 1, file) != 1) return 2;

@@ -59,8 +59,8 @@ int main(int argc, char** argv) {
 
   /* A network with the memory it works in: one per thread that calls it. */
   squeezenet1_1_model* model = NULL;
-  const bayloom_input inputs[] = {{image, sizeof(image)}};
-  const bayloom_output outputs[] = {{scores, sizeof(scores)}};
+  const bayloom_input inputs[] = {{image, sizeof(image), NULL}};
+  const bayloom_output outputs[] = {{scores, sizeof(scores), NULL}};
   int code = squeezenet1_1_create(BAYLOOM_ABI_VERSION, &model);
   if (code == BAYLOOM_OK) code = squeezenet1_1_run(model, inputs, 1, outputs, 1);
   squeezenet1_1_destroy(model);

@@ -17,14 +17,15 @@ import pathlib
 
 import numpy
 
-ABI_VERSION = 1
+ABI_VERSION = 2
 BYTES_OF_TYPES_WITHOUT_NUMPY = {"bfloat16": "uint16"}
 
 
 class Buffer(ctypes.Structure):
     """bayloom_input and bayloom_output of the libraries' headers."""
 
-    _fields_ = [("data", ctypes.c_void_p), ("bytes", ctypes.c_size_t)]
+    _fields_ = [("data", ctypes.c_void_p), ("bytes", ctypes.c_size_t),
+                ("dims", ctypes.POINTER(ctypes.c_size_t))]
 
 
 def numpy_type(name):

@@ -16,23 +16,26 @@ from typing import Any, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 from . import commands
 from ._core import InputError, MachineError
 
-_ABI_VERSION = 1
+_ABI_VERSION = 2
 _ALIGNMENT = 64  # buffers that lie so are used in place
 
 
 class _Buffer(ctypes.Structure):
     """bayloom_input and bayloom_output of the libraries' headers."""
 
-    _fields_ = [("data", ctypes.c_void_p), ("bytes", ctypes.c_size_t)]
+    _fields_ = [("data", ctypes.c_void_p), ("bytes", ctypes.c_size_t),
+                ("dims", ctypes.POINTER(ctypes.c_size_t))]
 
 
 @dataclass(frozen=True)
 class Tensor:
-    """An input or output: its name, its type as NumPy calls it, its shape."""
+    """An input or output: its name, its type as NumPy calls it, its shape. Open dimensions are
+    named, and `largest` is the shape where they are longest."""
 
     name: str
     dtype: str
-    shape: Tuple[int, ...]
+    shape: Tuple[Union[int, str], ...]
+    largest: Tuple[int, ...]
 
     def __str__(self) -> str:
         return f"'{self.name}', {self.dtype}{list(self.shape)}"
@@ -62,8 +65,9 @@ class CompiledNetwork:
             raise InputError(f"{self.path}: no library of 'bayloom compile': {error}") from None
         self._error_text = self._function("error_text", ctypes.c_char_p, ctypes.c_int)
         shapes = json.loads(describe())["shapes"]
-        self._shapes = [tuple([Tensor(t["name"], t["type"], tuple(t["shape"])) for t in shape[side]]
+        self._shapes = [tuple([_tensor(described) for described in shape[side]]
                               for side in ("inputs", "outputs")) for shape in shapes]
+        self._open = [shape.get("open", {}) for shape in shapes]
         self._run = self._function("run", ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(_Buffer),
                                    ctypes.c_int, ctypes.POINTER(_Buffer), ctypes.c_int)
         self._destroy = self._function("destroy", ctypes.c_int, ctypes.c_void_p)
@@ -120,28 +124,70 @@ class CompiledNetwork:
                              + "; ".join(str(tensor) for tensor in self.inputs))
         views = [_view(array) for array in arrays]
         outputs = self._outputs_for(views)
+        is_given = out is not None
         if out is None:
             empty = _empty_tensor if arrays and all(map(_is_torch, arrays)) else _empty_array
             out = [empty(tensor) for tensor in outputs]
         if len(out) != len(outputs):
             raise InputError(f"{self._name} has {len(outputs)} outputs, not {len(out)}")
         results = [_writable(array, tensor) for array, tensor in zip(out, outputs)]
+        inputs, written = _buffers(views), _buffers(results)
         with self._lock:
-            self._check(self._run(self._model, _buffers(views), len(views), _buffers(results),
-                                  len(results)))
+            self._check(self._run(self._model, inputs, len(views), written, len(results)))
+        shapes = [tuple(buffer.dims[:len(t.shape)]) for buffer, t in zip(written, outputs)]
+        if is_given:
+            for view, shape, tensor in zip(results, shapes, outputs):
+                if view.shape != shape:
+                    raise InputError(f"the output {tensor} has the shape {list(shape)}, the array "
+                                     f"for it {list(view.shape)}")
+        else:
+            out = [_with_shape(array, shape) for array, shape in zip(out, shapes)]
         return out[0] if len(out) == 1 else list(out)
 
     def _outputs_for(self, views: list) -> list:
-        for inputs, outputs in self._shapes:
-            if all(view.shape == t.shape and view.dtype == t.dtype for view, t in zip(views, inputs)):
+        for (inputs, outputs), ranges in zip(self._shapes, self._open):
+            if (all(view.dtype == t.dtype for view, t in zip(views, inputs))
+                    and _fits([view.shape for view in views], [t.shape for t in inputs], ranges)):
                 return outputs
         given = ", ".join(f"{view.dtype}{list(view.shape)}" for view in views)
         raise InputError(f"{self._name} takes " + " or ".join(
-            "; ".join(str(tensor) for tensor in inputs) for inputs, _ in self._shapes)
-            + f"; not {given}")
+            "; ".join([str(tensor) for tensor in inputs] + _texts(ranges))
+            for (inputs, _), ranges in zip(self._shapes, self._open)) + f"; not {given}")
 
     def __repr__(self) -> str:
         return f"CompiledNetwork({self.path!r})"
+
+
+def _tensor(described: Mapping) -> Tensor:
+    shape = tuple(described["shape"])
+    return Tensor(described["name"], described["type"], shape,
+                  tuple(described.get("largest", shape)))
+
+
+def _texts(ranges: Mapping) -> list:
+    """How long open dimensions may be, as the command line has it."""
+    return [f"{name}={first}..{last}" + (f":{step}" if step != 1 else "")
+            for name, (first, last, step) in ranges.items()]
+
+
+def _fits(given: list, wanted: list, ranges: Mapping) -> bool:
+    """Whether shapes are those of a network. What is computed from several open dimensions is the
+    library's to check."""
+    lengths: dict = {}
+    for shape, dims in zip(given, wanted):
+        if len(shape) != len(dims):
+            return False
+        for length, dim in zip(shape, dims):
+            if isinstance(dim, int):
+                if length != dim:
+                    return False
+            elif dim in ranges:
+                first, last, step = ranges[dim]
+                if not first <= length <= last or (length - first) % step != 0:
+                    return False
+                if lengths.setdefault(dim, length) != length:
+                    return False
+    return True
 
 
 def _open(path: str) -> ctypes.CDLL:
@@ -188,7 +234,9 @@ def _writable(array: Any, tensor: Tensor) -> _View:
     view = _view(array)
     owner = view.owner
     is_copy = owner is not array and (_is_torch(owner) or owner.base is None)
-    if (is_copy or view.shape != tensor.shape or view.dtype != tensor.dtype
+    has_shape = len(view.shape) == len(tensor.shape) and all(
+        isinstance(dim, str) or length == dim for length, dim in zip(view.shape, tensor.shape))
+    if (is_copy or not has_shape or view.dtype != tensor.dtype
             or not _is_torch(owner) and not owner.flags.writeable):
         raise InputError(f"an output is not a contiguous, writable array of {tensor}")
     return view
@@ -201,20 +249,29 @@ def _empty_array(tensor: Tensor) -> Any:
         dtype = numpy.dtype(tensor.dtype)
     except TypeError:
         raise InputError(f"NumPy has no type for {tensor}: pass tensors of torch") from None
-    size = math.prod(tensor.shape) * dtype.itemsize
+    size = math.prod(tensor.largest) * dtype.itemsize
     memory = numpy.empty(size + _ALIGNMENT, "uint8")
     begin = -memory.ctypes.data % _ALIGNMENT
-    return memory[begin:begin + size].view(dtype).reshape(tensor.shape)
+    return memory[begin:begin + size].view(dtype).reshape(tensor.largest)
 
 
 def _empty_tensor(tensor: Tensor) -> Any:
     """A tensor of torch, which aligns all of them."""
     import torch
-    return torch.empty(tensor.shape, dtype=getattr(torch, tensor.dtype))
+    return torch.empty(tensor.largest, dtype=getattr(torch, tensor.dtype))
+
+
+def _with_shape(array: Any, shape: Tuple[int, ...]) -> Any:
+    """The beginning of an array's memory in another shape."""
+    if tuple(array.shape) == shape:
+        return array
+    return array.reshape(-1)[:math.prod(shape)].reshape(shape)
 
 
 def _buffers(views: list) -> Any:
-    return (_Buffer * len(views))(*[_Buffer(view.address, view.bytes) for view in views])
+    return (_Buffer * len(views))(*[
+        _Buffer(view.address, view.bytes, (ctypes.c_size_t * len(view.shape))(*view.shape))
+        for view in views])
 
 
 def _is_torch(array: Any) -> bool:

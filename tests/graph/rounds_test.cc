@@ -268,8 +268,8 @@ TEST(Rounds, LibrariesHaveThemToo) {
     tensor::HostTensor actual = tensor::HostTensor::Zeros(expected.dtype, expected.shape);
     void* model = nullptr;
     ASSERT_EQ(create(BAYLOOM_ABI_VERSION, &model), BAYLOOM_OK);
-    const bayloom_input in = {inputs[0].data.data(), inputs[0].data.size()};
-    const bayloom_output out = {actual.data.data(), actual.data.size()};
+    const bayloom_input in = {inputs[0].data.data(), inputs[0].data.size(), nullptr};
+    const bayloom_output out = {actual.data.data(), actual.data.size(), nullptr};
     EXPECT_EQ(run(model, &in, 1, &out, 1), BAYLOOM_OK);
     EXPECT_EQ(actual.data, expected.data) << threads;
     EXPECT_EQ(destroy(model), BAYLOOM_OK);

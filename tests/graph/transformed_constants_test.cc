@@ -148,9 +148,9 @@ TEST(TransformedConstants, AreInALibraryOnce) {
   std::vector<float> output(static_cast<size_t>(expected.ElementCount()));
   void* model = nullptr;
   ASSERT_EQ(create(BAYLOOM_ABI_VERSION, &model), BAYLOOM_OK);
-  const bayloom_input in[] = {{inputs[0].data.data(), inputs[0].data.size()},
-                              {inputs[1].data.data(), inputs[1].data.size()}};
-  const bayloom_output out = {output.data(), output.size() * sizeof(float)};
+  const bayloom_input in[] = {{inputs[0].data.data(), inputs[0].data.size(), nullptr},
+                              {inputs[1].data.data(), inputs[1].data.size(), nullptr}};
+  const bayloom_output out = {output.data(), output.size() * sizeof(float), nullptr};
   EXPECT_EQ(run(model, in, 2, &out, 1), BAYLOOM_OK);
   ExpectCloseToLargest(output, expected);
   EXPECT_EQ(destroy(model), BAYLOOM_OK);

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "bayloom/tensor/open_axis.h"
 #include "bayloom/tensor/workload_json.h"
 #include "tests/effort.h"
 #include "tests/tensor/open_workloads.h"
@@ -133,7 +134,8 @@ TEST(OpenAxis, HasTheExtentOfTheLargestSize) {
 TEST(ReduceWithin, MakesBothFactorsZero) {
   const tensor::Expr product = tensor::Load(1, tensor::DType::kFloat32, {tensor::IterVar(0)}) *
                                tensor::Load(2, tensor::DType::kFloat32, {tensor::IterVar(0)});
-  const tensor::Expr within = tensor::ReduceWithin(tensor::Reduction::kSum, product, 0, 0);
+  const tensor::Expr within =
+      tensor::ReduceWithin(tensor::Reduction::kSum, product, 0, tensor::SizeOf(0));
   ASSERT_EQ(within->op, tensor::ExprOp::kMul);
   for (const tensor::Expr& factor : within->operands) {
     EXPECT_EQ(factor->op, tensor::ExprOp::kSelect);

@@ -92,9 +92,8 @@ inline void PrintTo(const OpenWorkload& open, std::ostream* out) { *out << open.
 inline tensor::Tensor OpenSoftmax(OpenWorkloadWriter& b, const tensor::Tensor& x,
                                   const OpenWorkloadWriter::Extent& rows,
                                   const OpenWorkloadWriter::Extent& columns) {
-  const tensor::Tensor most =
-      b.Reduce("most", {rows}, {columns}, tensor::Reduction::kMax,
-               [&](const auto& s, const auto& r) { return x(s[0], r[0]); });
+  const tensor::Tensor most = b.Reduce("most", {rows}, {columns}, tensor::Reduction::kMax,
+                                       [&](const auto& s, const auto& r) { return x(s[0], r[0]); });
   const tensor::Tensor power = b.Compute("power", {rows, columns}, [&](const auto& i) {
     return tensor::Unary(tensor::ExprOp::kExp, x(i[0], i[1]) - most(i[0]));
   });
@@ -112,24 +111,20 @@ inline std::vector<OpenWorkload> OpenCatalogue() {
   all.push_back({"elementwise", [](W& b) {
                    const W::Extent n = b.Size("n", 1, 40);
                    const tensor::Tensor x = b.Input("x", {n, 9});
-                   const tensor::Tensor y = b.Compute(
-                       "twice", {n, 9}, [&](const auto& i) { return x(i[0], i[1]) * 2; });
-                   return b.Build({b.Compute("next", {n, 9}, [&](const auto& i) {
-                     return y(i[0], i[1]) + 1;
-                   })});
+                   const tensor::Tensor y =
+                       b.Compute("twice", {n, 9}, [&](const auto& i) { return x(i[0], i[1]) * 2; });
+                   return b.Build({b.Compute("next", {n, 9},
+                                             [&](const auto& i) { return y(i[0], i[1]) + 1; })});
                  }});
   all.push_back({"matmul_rows", [](W& b) {
                    const W::Extent n = b.Size("n", 1, 48);
                    const tensor::Tensor x = b.Input("x", {n, 20});
                    const tensor::Tensor w = b.Constant("w", {20, 32}), bias = b.Constant("c", {32});
-                   const tensor::Tensor y =
-                       b.Reduce("product", {n, 32}, {20}, Reduction::kSum,
-                                [&](const auto& s, const auto& r) {
-                                  return x(s[0], r[0]) * w(r[0], s[1]);
-                                });
+                   const tensor::Tensor y = b.Reduce(
+                       "product", {n, 32}, {20}, Reduction::kSum,
+                       [&](const auto& s, const auto& r) { return x(s[0], r[0]) * w(r[0], s[1]); });
                    return b.Build({b.Compute("relu", {n, 32}, [&](const auto& i) {
-                     return tensor::Max(y(i[0], i[1]) + bias(i[1]),
-                                        tensor::FloatLiteral(0));
+                     return tensor::Max(y(i[0], i[1]) + bias(i[1]), tensor::FloatLiteral(0));
                    })});
                  }});
   all.push_back({"matmul_columns", [](W& b) {
@@ -156,36 +151,33 @@ inline std::vector<OpenWorkload> OpenCatalogue() {
                    const W::Extent n = b.Size("n", 1, 32);
                    const tensor::Tensor q = b.Input("q", {n, 8}), k = b.Input("k", {n, 8});
                    const tensor::Tensor v = b.Input("v", {n, 16});
-                   const tensor::Tensor scores =
-                       b.Reduce("scores", {n, n}, {8}, Reduction::kSum,
-                                [&](const auto& s, const auto& r) {
-                                  return q(s[0], r[0]) * k(s[1], r[0]);
-                                });
+                   const tensor::Tensor scores = b.Reduce(
+                       "scores", {n, n}, {8}, Reduction::kSum,
+                       [&](const auto& s, const auto& r) { return q(s[0], r[0]) * k(s[1], r[0]); });
                    const tensor::Tensor p = OpenSoftmax(b, scores, n, n);
                    return b.Build({b.Reduce("mix", {n, 16}, {n}, Reduction::kSum,
                                             [&](const auto& s, const auto& r) {
                                               return p(s[0], r[0]) * v(r[0], s[1]);
                                             })});
                  }});
-  all.push_back({"convolution", [](W& b) {
-                   const W::Extent h = b.Size("h", 1, 12), w = b.Size("w", 1, 9);
-                   const tensor::Tensor x = b.Input("x", {h, w, 4});
-                   const tensor::Tensor f = b.Constant("f", {3, 3, 4, 8});
-                   const tensor::Tensor padded = b.Compute(
-                       "padded", {h.extent + 2, w.extent + 2, 4}, [&](const auto& i) {
-                         const auto inside = [&](const tensor::Expr& at, const W::Extent& end) {
-                           return tensor::Expr(0) < at && at < end.length() + 1;
-                         };
-                         return tensor::Select(inside(i[0], h) && inside(i[1], w),
-                                               x(i[0] - 1, i[1] - 1, i[2]),
-                                               tensor::FloatLiteral(0));
-                       });
-                   return b.Build({b.Reduce("conv", {h, w, 8}, {3, 3, 4}, Reduction::kSum,
-                                            [&](const auto& s, const auto& r) {
-                                              return padded(s[0] + r[0], s[1] + r[1], r[2]) *
-                                                     f(r[0], r[1], r[2], s[2]);
-                                            })});
-                 }});
+  all.push_back(
+      {"convolution", [](W& b) {
+         const W::Extent h = b.Size("h", 1, 12), w = b.Size("w", 1, 9);
+         const tensor::Tensor x = b.Input("x", {h, w, 4});
+         const tensor::Tensor f = b.Constant("f", {3, 3, 4, 8});
+         const tensor::Tensor padded =
+             b.Compute("padded", {h.extent + 2, w.extent + 2, 4}, [&](const auto& i) {
+               const auto inside = [&](const tensor::Expr& at, const W::Extent& end) {
+                 return tensor::Expr(0) < at && at < end.length() + 1;
+               };
+               return tensor::Select(inside(i[0], h) && inside(i[1], w),
+                                     x(i[0] - 1, i[1] - 1, i[2]), tensor::FloatLiteral(0));
+             });
+         return b.Build({b.Reduce(
+             "conv", {h, w, 8}, {3, 3, 4}, Reduction::kSum, [&](const auto& s, const auto& r) {
+               return padded(s[0] + r[0], s[1] + r[1], r[2]) * f(r[0], r[1], r[2], s[2]);
+             })});
+       }});
   all.push_back({"mean", [](W& b) {
                    const W::Extent n = b.Size("n", 1, 70);
                    const tensor::Tensor x = b.Input("x", {n, 12});
@@ -196,22 +188,35 @@ inline std::vector<OpenWorkload> OpenCatalogue() {
                      return sum(i[0]) / tensor::Cast(tensor::DType::kFloat32, n.length());
                    })});
                  }});
-  all.push_back({"append", [](W& b) {
-                   const W::Extent past = b.Size("past", 0, 20), now = b.Size("now", 1, 6);
-                   const W::Extent total = b.Size("total", 1, 26);
-                   const tensor::Tensor x = b.Input("x", {past.extent > 0 ? past : W::Extent(1), 5});
-                   const tensor::Tensor y = b.Input("y", {now, 5});
-                   return b.Build({b.Compute("both", {total, 5}, [&](const auto& i) {
-                     return tensor::Select(i[0] < past.length(), x(i[0], i[1]),
-                                           y(i[0] - past.length(), i[1]));
-                   })});
-                 }});
+  all.push_back(
+      {"append", [](W& b) {
+         const W::Extent past = b.Size("past", 0, 20), now = b.Size("now", 1, 6);
+         const W::Extent total = b.Size("total", 1, 26);
+         const tensor::Tensor x = b.Input("x", {past.extent > 0 ? past : W::Extent(1), 5});
+         const tensor::Tensor y = b.Input("y", {now, 5});
+         return b.Build({b.Compute("both", {total, 5}, [&](const auto& i) {
+           return tensor::Select(i[0] < past.length(), x(i[0], i[1]),
+                                 y(i[0] - past.length(), i[1]));
+         })});
+       }});
   all.push_back({"gather", [](W& b) {
                    const W::Extent n = b.Size("n", 1, 30);
                    const tensor::Tensor ids = b.Input("ids", {n}, tensor::DType::kInt64);
                    const tensor::Tensor table = b.Constant("table", {7, 10});
                    return b.Build({b.Compute("rows", {n, 10}, [&](const auto& i) {
                      return table(tensor::FloorMod(ids(i[0]), 7), i[1]);
+                   })});
+                 }});
+  // What is beyond the bound is an index outside of the table, and a divisor that may be zero.
+  all.push_back({"gather_by_quotient", [](W& b) {
+                   const W::Extent n = b.Size("n", 1, 30);
+                   const tensor::Tensor ids = b.Input("ids", {n}, tensor::DType::kInt64);
+                   const tensor::Tensor by = b.Input("by", {n}, tensor::DType::kInt64);
+                   const tensor::Tensor table = b.Constant("table", {40, 10});
+                   const tensor::Tensor at = b.Compute(
+                       "at", {n}, [&](const auto& i) { return (ids(i[0]) + 8) / (by(i[0]) + 20); });
+                   return b.Build({b.Compute("rows", {n, 10}, [&](const auto& i) {
+                     return table(at(i[0]) + ids(i[0]) + 8, i[1]);
                    })});
                  }});
   all.push_back({"quantized", [](W& b) {
@@ -237,10 +242,10 @@ inline std::vector<std::vector<int64_t>> SizesToTry(const tensor::Workload& work
   for (int size = 0; size < workload.SizeCount(); ++size) {
     const tensor::SizeRange range = workload.buffers[size].range;
     for (size_t i = 0; i < tries.size(); ++i) {
-      tries[i].push_back(
-          i == 0   ? range.largest
-          : i == 1 ? range.smallest
-                   : range.smallest + stream.UniformInt(range.largest - range.smallest + 1));
+      tries[i].push_back(i == 0   ? range.largest
+                         : i == 1 ? range.smallest
+                                  : range.smallest +
+                                        stream.UniformInt(range.largest - range.smallest + 1));
     }
   }
   // Where a last size is the sum of those before, it follows from them.
@@ -259,7 +264,7 @@ void ForEachWithinBounds(const tensor::Buffer& buffer, const std::vector<int64_t
                          const Visit& visit) {
   std::vector<int64_t> lengths = buffer.shape;
   for (size_t d = 0; d < lengths.size(); ++d) {
-    if (buffer.BoundOf(d) >= 0) lengths[d] = sizes.at(buffer.BoundOf(d));
+    if (buffer.BoundOf(d).is_open()) lengths[d] = sizes.at(buffer.BoundOf(d).size);
   }
   int64_t count = 1;
   for (int64_t length : lengths) count *= length;
@@ -310,7 +315,7 @@ inline tensor::HostTensor WithinBounds(const tensor::Buffer& buffer,
                                        const tensor::HostTensor& tensor) {
   std::vector<int64_t> lengths = buffer.shape;
   for (size_t d = 0; d < lengths.size(); ++d) {
-    if (buffer.BoundOf(d) >= 0) lengths[d] = sizes.at(buffer.BoundOf(d));
+    if (buffer.BoundOf(d).is_open()) lengths[d] = sizes.at(buffer.BoundOf(d).size);
   }
   tensor::HostTensor within = tensor::HostTensor::Zeros(buffer.dtype, lengths);
   ForEachWithinBounds(buffer, sizes, [&](int64_t at, int64_t place) {

@@ -70,7 +70,7 @@ llvm::Value* ExpressionEmitter::EmitNew(const tensor::Expr& e) {
   llvm::Value* a = Emit(e->operands[0]);
   if (e->operands.size() == 1) return EmitUnary(b_, e->op, dtype, a);
   llvm::Value* second = Emit(e->operands[1]);
-  if (IsIntegerDivision(*e)) second = SafeDivisor(second);
+  if (IsIntegerDivision(*e)) second = SafeDivisor(a, second, !tensor::IsUnsigned(dtype));
   return EmitBinary(b_, e->op, dtype, a, second);
 }
 
@@ -92,9 +92,28 @@ llvm::Value* ExpressionEmitter::EmitAnd(const tensor::ExprNode& node) {
                                  : EmitBinary(b_, tensor::ExprOp::kAnd, tensor::DType::kBool, a, b);
 }
 
-llvm::Value* ExpressionEmitter::SafeDivisor(llvm::Value* divisor) {
+llvm::Value* ExpressionEmitter::OneIfUndefined(llvm::Value* dividend, llvm::Value* divisor,
+                                               bool is_signed) {
+  const int lanes = std::max(LanesOf(dividend), LanesOf(divisor));
+  dividend = Splat(b_, dividend, lanes);
+  divisor = Splat(b_, divisor, lanes);
+  llvm::Type* type = divisor->getType();
+  llvm::Value* undefined = b_.CreateICmpEQ(divisor, llvm::Constant::getNullValue(type));
+  if (is_signed) {
+    const auto least = llvm::APInt::getSignedMinValue(type->getScalarSizeInBits());
+    llvm::Value* overflows =
+        b_.CreateAnd(b_.CreateICmpEQ(dividend, llvm::ConstantInt::get(type, least)),
+                     b_.CreateICmpEQ(divisor, llvm::Constant::getAllOnesValue(type)));
+    undefined = b_.CreateOr(undefined, overflows);
+  }
+  return b_.CreateSelect(undefined, llvm::ConstantInt::get(type, 1), divisor);
+}
+
+llvm::Value* ExpressionEmitter::SafeDivisor(llvm::Value* dividend, llvm::Value* divisor,
+                                            bool is_signed) {
   if (llvm::isa<llvm::Constant>(divisor)) return divisor;
   const plan::Chunk chunk = state_.chunk;
+  if (HasOpenAxes()) divisor = OneIfUndefined(dividend, divisor, is_signed);
   llvm::Value* matters = guard_;
   if (chunk.active < chunk.width && divisor->getType()->isVectorTy()) {
     std::vector<llvm::Constant*> lanes;
@@ -107,11 +126,21 @@ llvm::Value* ExpressionEmitter::SafeDivisor(llvm::Value* divisor) {
   return b_.CreateSelect(matters, divisor, llvm::ConstantInt::get(divisor->getType(), 1));
 }
 
+llvm::Value* ExpressionEmitter::LoadedIndex(const plan::PlacedAccess::Dynamic& part) {
+  using tensor::DType;
+  using tensor::ExprOp;
+  llvm::Value* index = EmitCast(b_, Emit(part.index), part.index->dtype, DType::kInt64);
+  if (!HasOpenAxes()) return index;
+  index = EmitBinary(b_, ExprOp::kMax, DType::kInt64, index, b_.getInt64(0));
+  return EmitBinary(b_, ExprOp::kMin, DType::kInt64, index,
+                    b_.getInt64(static_cast<uint64_t>(part.extent - 1)));
+}
+
 llvm::Value* ExpressionEmitter::EmitLoad(const tensor::ExprNode& node) {
   const plan::PlacedAccess& access = accesses_.loads.at(&node);
   llvm::Value* dynamic = nullptr;
   for (const plan::PlacedAccess::Dynamic& part : access.dynamic) {
-    llvm::Value* index = EmitCast(b_, Emit(part.index), part.index->dtype, tensor::DType::kInt64);
+    llvm::Value* index = LoadedIndex(part);
     llvm::Value* offset = EmitBinary(b_, tensor::ExprOp::kMul, tensor::DType::kInt64, index,
                                      b_.getInt64(static_cast<uint64_t>(part.stride)));
     dynamic = dynamic ? EmitBinary(b_, tensor::ExprOp::kAdd, tensor::DType::kInt64, dynamic, offset)

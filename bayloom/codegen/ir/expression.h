@@ -60,7 +60,13 @@ class ExpressionEmitter {
   llvm::Value* EmitSelect(const tensor::ExprNode& node);
   llvm::Value* EmitGuarded(const tensor::Expr& e, llvm::Value* condition);
   /// Where the value does not matter, division is by one.
-  llvm::Value* SafeDivisor(llvm::Value* divisor);
+  llvm::Value* SafeDivisor(llvm::Value* dividend, llvm::Value* divisor, bool is_signed);
+  /// Beyond the bounds of open axes any numbers may be divided: by one if the processor cannot.
+  llvm::Value* OneIfUndefined(llvm::Value* dividend, llvm::Value* divisor, bool is_signed);
+  /// An index that is loaded from memory, as an i64. Beyond the bounds of open axes there may be
+  /// anything, and the code runs there: it reads inside of the dimension.
+  llvm::Value* LoadedIndex(const plan::PlacedAccess::Dynamic& part);
+  bool HasOpenAxes() const { return state_.program.SizeCount() > 0; }
 
   EmitState& state_;
   IrBuilder& b_;

@@ -24,6 +24,8 @@ struct bayloom_model {
   void** outputs;
   void** input_copies;
   void** output_copies;
+  int64_t* lengths; /* of the open dimensions */
+  int64_t* dims;    /* of all tensors */
   /* The process in which a run is under way, as bayloom_process() numbers them; 0: none. The child
    * of a fork has a copy of the model that no thread of it uses. */
   atomic_uint user;
@@ -54,6 +56,8 @@ static void Free(bayloom_model* model) {
   }
   free(model->input_copies);
   free(model->output_copies);
+  free(model->lengths);
+  free(model->dims);
   free((void*)model->inputs);
   free(model->outputs);
   free(model->workspace);
@@ -96,6 +100,9 @@ static bool AllocateAll(bayloom_model* model) {
   model->outputs = calloc(outputs + 1, sizeof(void*));
   model->input_copies = calloc(inputs + 1, sizeof(void*));
   model->output_copies = calloc(outputs + 1, sizeof(void*));
+  model->lengths = calloc((size_t)model->network->open_count + 1, sizeof(int64_t));
+  model->dims = calloc((size_t)model->network->dim_count + 1, sizeof(int64_t));
+  if (model->lengths == NULL || model->dims == NULL) return false;
   if (model->arena == NULL || model->inputs == NULL || model->outputs == NULL ||
       model->input_copies == NULL || model->output_copies == NULL) {
     return false;
@@ -156,19 +163,62 @@ static bool Overlap(const void* a, size_t a_bytes, const void* b, size_t b_bytes
   return a_begin < b_begin + b_bytes && b_begin < a_begin + a_bytes;
 }
 
-/* The shape whose tensors have the sizes of the buffers; -1: none. */
-static int FindShape(const bayloom_network* network, const bayloom_input* inputs,
+static int64_t BytesOf(const int64_t* dims, int rank, int64_t element_bytes) {
+  int64_t bytes = element_bytes;
+  for (int d = 0; d < rank; ++d) bytes *= dims[d];
+  return bytes;
+}
+
+/* Sets the lengths of the shape's open dimensions, if the call gives such as they may have. */
+static bool ReadLengths(const bayloom_shape* shape, const bayloom_input* inputs, int64_t* lengths) {
+  for (int i = 0; i < shape->open_count; ++i) {
+    const bayloom_open_dimension* open = &shape->open[i];
+    if (inputs[open->input].dims == NULL) return false;
+    lengths[i] = (int64_t)inputs[open->input].dims[open->dimension];
+    if (lengths[i] < open->smallest || lengths[i] > open->largest ||
+        (lengths[i] - open->smallest) % open->step != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Whether a call's input has these dimensions, as far as it says which it has. */
+static bool HasDims(const size_t* given, const int64_t* dims, int rank) {
+  for (int d = 0; given != NULL && d < rank; ++d) {
+    if (given[d] != (size_t)dims[d]) return false;
+  }
+  return true;
+}
+
+/* Whether the buffers are those of the shape; sets what is known of the run then. */
+static bool Fits(bayloom_model* model, const bayloom_shape* shape, const bayloom_input* inputs,
+                 const bayloom_output* outputs) {
+  const bayloom_network* network = model->network;
+  if (!ReadLengths(shape, inputs, model->lengths)) return false;
+  shape->dims(model->lengths, model->dims);
+  const int64_t* dims = model->dims;
+  for (int t = 0; t < network->input_count + network->output_count; ++t) {
+    const int rank = shape->ranks[t], output = t - network->input_count;
+    const size_t bytes = (size_t)BytesOf(dims, rank, shape->element_bytes[t]);
+    if (output < 0) {
+      const bool is_given = shape->open_count == 0 || rank == 0 || inputs[t].dims != NULL;
+      if (!is_given || inputs[t].bytes != bytes || !HasDims(inputs[t].dims, dims, rank))
+        return false;
+    } else {
+      const bool is_larger = shape->open_count > 0 && outputs[output].bytes > bytes;
+      if (outputs[output].bytes != bytes && !is_larger) return false;
+    }
+    dims += rank;
+  }
+  return true;
+}
+
+/* The shape that the buffers have; -1: none. */
+static int FindShape(bayloom_model* model, const bayloom_input* inputs,
                      const bayloom_output* outputs) {
-  for (int s = 0; s < network->shape_count; ++s) {
-    const bayloom_shape* shape = &network->shapes[s];
-    bool fits = true;
-    for (int i = 0; i < network->input_count && fits; ++i) {
-      fits = inputs[i].bytes == (size_t)shape->input_bytes[i];
-    }
-    for (int i = 0; i < network->output_count && fits; ++i) {
-      fits = outputs[i].bytes == (size_t)shape->output_bytes[i];
-    }
-    if (fits) return s;
+  for (int s = 0; s < model->network->shape_count; ++s) {
+    if (Fits(model, &model->network->shapes[s], inputs, outputs)) return s;
   }
   return -1;
 }
@@ -178,15 +228,15 @@ static int CheckBuffer(const void* data, size_t bytes) {
 }
 
 /* Sets the shape that the buffers have. */
-static int CheckBuffers(const bayloom_network* network, const bayloom_input* inputs,
-                        int input_count, const bayloom_output* outputs, int output_count,
-                        int* shape) {
+static int CheckBuffers(bayloom_model* model, const bayloom_input* inputs, int input_count,
+                        const bayloom_output* outputs, int output_count, int* shape) {
+  const bayloom_network* network = model->network;
   int code = BAYLOOM_OK;
   if (input_count != network->input_count || output_count != network->output_count) {
     return BAYLOOM_ERROR_COUNT;
   }
   if ((inputs == NULL && input_count > 0) || outputs == NULL) return BAYLOOM_ERROR_NULL;
-  *shape = FindShape(network, inputs, outputs);
+  *shape = FindShape(model, inputs, outputs);
   if (*shape < 0) return BAYLOOM_ERROR_SIZE;
   for (int i = 0; i < input_count && code == BAYLOOM_OK; ++i) {
     code = CheckBuffer(inputs[i].data, inputs[i].bytes);
@@ -206,6 +256,23 @@ static int CheckBuffers(const bayloom_network* network, const bayloom_input* inp
   return BAYLOOM_OK;
 }
 
+/* Copies results where the call wants them, and tells their dimensions. */
+static void ReturnOutputs(const bayloom_model* model, const bayloom_shape* shape,
+                          const bayloom_output* outputs) {
+  const int inputs = model->network->input_count;
+  const int64_t* dims = model->dims;
+  for (int t = 0; t < inputs; ++t) dims += shape->ranks[t];
+  for (int i = 0; i < model->network->output_count; ++i) {
+    const int rank = shape->ranks[inputs + i];
+    for (int d = 0; outputs[i].dims != NULL && d < rank; ++d) outputs[i].dims[d] = (size_t)dims[d];
+    if (model->outputs[i] != outputs[i].data) {
+      memcpy(outputs[i].data, model->outputs[i],
+             (size_t)BytesOf(dims, rank, shape->element_bytes[inputs + i]));
+    }
+    dims += rank;
+  }
+}
+
 static int Compute(bayloom_model* model, int shape, const bayloom_input* inputs,
                    const bayloom_output* outputs) {
   const bayloom_network* network = model->network;
@@ -222,12 +289,10 @@ static int Compute(bayloom_model* model, int shape, const bayloom_input* inputs,
   if (variant->accelerator != NULL) {
     code = variant->accelerator->run(model->accelerated, shape, model->inputs, model->outputs);
   } else {
-    variant->runs[shape](model->arena, model->workspace, model->inputs, model->outputs);
+    variant->runs[shape](model->arena, model->workspace, model->inputs, model->outputs,
+                         model->lengths);
   }
-  for (int i = 0; i < network->output_count && code == BAYLOOM_OK; ++i) {
-    if (model->outputs[i] == outputs[i].data) continue;
-    memcpy(outputs[i].data, model->outputs[i], outputs[i].bytes);
-  }
+  if (code == BAYLOOM_OK) ReturnOutputs(model, &network->shapes[shape], outputs);
   return code;
 }
 
@@ -235,13 +300,14 @@ int bayloom_model_run(const bayloom_network* network, bayloom_model* model,
                       const bayloom_input* inputs, int input_count, const bayloom_output* outputs,
                       int output_count) {
   if (model == NULL || model->network != network) return BAYLOOM_ERROR_NULL;
-  int shape = 0;
-  const int wrong = CheckBuffers(network, inputs, input_count, outputs, output_count, &shape);
-  if (wrong != BAYLOOM_OK) return wrong;
   if (!Claim(model)) return BAYLOOM_ERROR_BUSY;
-  const bool ready = PrepareWorkspace(model, bayloom_enter());
-  const int code = ready ? Compute(model, shape, inputs, outputs) : BAYLOOM_ERROR_MEMORY;
-  bayloom_leave();
+  int shape = 0;
+  int code = CheckBuffers(model, inputs, input_count, outputs, output_count, &shape);
+  if (code == BAYLOOM_OK) {
+    const bool ready = PrepareWorkspace(model, bayloom_enter());
+    code = ready ? Compute(model, shape, inputs, outputs) : BAYLOOM_ERROR_MEMORY;
+    bayloom_leave();
+  }
   Release(model);
   return code;
 }

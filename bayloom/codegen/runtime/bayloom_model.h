@@ -15,9 +15,10 @@
 extern "C" {
 #endif
 
-/* Runs all kernels for one shape. The buffers are aligned. */
+/* Runs all kernels for one shape, with these lengths of its open dimensions. The buffers are
+ * aligned. */
 typedef void (*bayloom_run)(char* arena, void* workspace, const void* const* inputs,
-                            void* const* outputs);
+                            void* const* outputs, const int64_t* lengths);
 
 /* What runs a variant's code elsewhere than on the processor. `create` and `run` return a code of
  * bayloom_package.h. */
@@ -40,17 +41,34 @@ typedef struct {
   const void* program;                    /* of the accelerator */
 } bayloom_variant;
 
-/* Bytes of the tensors of one shape that the network takes. */
+/* A dimension whose length a call gives: that of an input's dimension. */
 typedef struct {
-  const int64_t* input_bytes;
+  int64_t smallest;
+  int64_t largest;
+  int64_t step; /* from the smallest one on */
+  int input;
+  int dimension;
+} bayloom_open_dimension;
+
+/* The tensors of one shape that the network takes, the inputs before the outputs. */
+typedef struct {
+  const int64_t* input_bytes; /* of the largest, where dimensions are open */
   const int64_t* output_bytes;
+  const int* ranks;
+  const int64_t* element_bytes;
+  /* Writes the dimensions of all tensors, one after the other. */
+  void (*dims)(const int64_t* lengths, int64_t* dims);
+  int open_count;
+  const bayloom_open_dimension* open;
 } bayloom_shape;
 
 typedef struct {
   int input_count;
   int output_count;
   int shape_count;
-  const bayloom_shape* shapes; /* no two with the same sizes */
+  const bayloom_shape* shapes; /* no two with the same sizes; the first that fits is used */
+  int dim_count;               /* of all tensors of the shape that has most */
+  int open_count;              /* of the shape that has most */
   int variant_count;
   const bayloom_variant* variants; /* the first that the processor can run is used */
   const char* processor_error;     /* the text of BAYLOOM_ERROR_PROCESSOR */

@@ -4,7 +4,7 @@
 /* What the headers of all compiled networks have in common: they contain the text below. C89. */
 
 #ifndef BAYLOOM_ABI_VERSION
-#define BAYLOOM_ABI_VERSION 1
+#define BAYLOOM_ABI_VERSION 2
 
 #include <stddef.h>
 
@@ -15,23 +15,28 @@
 #define BAYLOOM_ERROR_ABI 3       /* the library and the header are of different versions */
 #define BAYLOOM_ERROR_NULL 4      /* a pointer is null, or the model is another library's */
 #define BAYLOOM_ERROR_COUNT 5     /* the network has another number of inputs or outputs */
-#define BAYLOOM_ERROR_SIZE 6      /* a buffer has not the size of its tensor */
+#define BAYLOOM_ERROR_SIZE 6      /* a buffer has not the size of its tensor, or not its shape */
 #define BAYLOOM_ERROR_OVERLAP 7   /* an output overlaps another buffer */
 #define BAYLOOM_ERROR_BUSY 8      /* another thread uses the model, or any while threads are set */
 #define BAYLOOM_ERROR_THREADS 9   /* the number of threads is not 0 to 256 */
 #define BAYLOOM_ERROR_DEVICE 10   /* there is no GPU, or no driver, that the code can run on */
 #define BAYLOOM_ERROR_FAILED 11   /* the GPU or its driver failed; make another model */
 
-/* A tensor, and the bytes there are of it. */
+/* A tensor, the bytes there are of it, and its dimensions, as many as it has. Where dimensions are
+ * open, inputs have to have `dims`; elsewhere null will do. An output has as many bytes as its
+ * tensor, or more where a dimension of it is open; where `dims` is not null, a run writes the
+ * dimensions of the result there. */
 typedef struct {
   const void* data;
   size_t bytes;
+  const size_t* dims;
 } bayloom_input;
 typedef struct {
   void* data;
   size_t bytes;
+  size_t* dims;
 } bayloom_output;
 
-#elif BAYLOOM_ABI_VERSION != 1
+#elif BAYLOOM_ABI_VERSION != 2
 #error "headers of networks that were compiled by different versions of Bayloom"
 #endif

@@ -110,8 +110,8 @@ class Comparison {
     const bool is_load = e->op == tensor::ExprOp::kLoad;
     if (e->op != other->op || e->dtype != other->dtype ||
         e->operands.size() != other->operands.size() || (!is_load && e->index != other->index)) {
-      return Differ(counterpart, fmt::format("has '{}' in place of '{}'",
-                                             tensor::NameOf(other->op), tensor::NameOf(e->op)));
+      return Differ(counterpart, fmt::format("has '{}' in place of '{}'", tensor::NameOf(other->op),
+                                             tensor::NameOf(e->op)));
     }
     if (is_load) Pair(e->index, other->index);
     if (IsLiteral(*e)) {
@@ -160,8 +160,8 @@ bool HasFewElements(const Value& value) {
 std::string Described(const Graph& graph, ValueId value) {
   const std::vector<int> producers = graph.Producers();
   const bool is_input = std::ranges::find(graph.inputs, value) != graph.inputs.end();
-  const std::string& name = producers[value] < 0 ? graph.values[value].name
-                                                 : graph.nodes[producers[value]].stage.name;
+  const std::string& name =
+      producers[value] < 0 ? graph.values[value].name : graph.nodes[producers[value]].stage.name;
   return fmt::format("{} '{}'",
                      producers[value] >= 0 ? "node"
                      : is_input            ? "input"

@@ -14,6 +14,7 @@
 #include "bayloom/graph/open/open_number.h"
 #include "bayloom/graph/open/open_view.h"
 #include "bayloom/graph/open/size_table.h"
+#include "bayloom/tensor/open_axis.h"
 
 namespace bayloom::graph {
 namespace {
@@ -144,12 +145,12 @@ class Generalizer {
     const std::vector<OpenNumber> numbers = *Numbers(id);
     const Value& value = graph_.values[id];
     Node node{.op = "size", .kind = NodeKind::kMap};
-    node.stage = {.name = value.name, .output = id, .iters = SpatialIters(value.shape), .value = {}};
+    node.stage = {
+        .name = value.name, .output = id, .iters = SpatialIters(value.shape), .value = {}};
     node.stage.value = ToExpr(numbers.back(), sizes_);
     for (size_t i = numbers.size() - 1; i-- > 0;) {
-      node.stage.value =
-          tensor::Select(tensor::Equal(tensor::IterVar(0), static_cast<int64_t>(i)),
-                         ToExpr(numbers[i], sizes_), node.stage.value);
+      node.stage.value = tensor::Select(tensor::Equal(tensor::IterVar(0), static_cast<int64_t>(i)),
+                                        ToExpr(numbers[i], sizes_), node.stage.value);
     }
     return node;
   }
@@ -159,7 +160,7 @@ class Generalizer {
     const std::vector<Length> shape = Bound(output);
     if (node.kind == NodeKind::kView) return OpenView(node, ShapeOf(node.source), shape);
     tensor::Stage& stage = node.stage;
-    std::vector<tensor::BufferId> bounds;
+    std::vector<ValueId> bounds;
     for (size_t i = 0; i < stage.iters.size(); ++i) {
       const int64_t extent = stage.iters[i].extent;
       const Length length = Fit(extent, [&](size_t s) { return samples_[s][output].extents[i]; });
@@ -171,10 +172,10 @@ class Generalizer {
     if (is_open && node.kind == NodeKind::kSlice) node.kind = NodeKind::kMap;
     stage.value = opened;
     for (size_t i = 0; i < bounds.size(); ++i) {
-      stage.iters[i].bound = bounds[i];
+      stage.iters[i].bound.size = bounds[i];
       if (bounds[i] < 0 || stage.iters[i].kind == tensor::IterKind::kSpatial) continue;
       stage.value = tensor::ReduceWithin(stage.reduction, stage.value, static_cast<int>(i),
-                                         bounds[i]);
+                                         tensor::SizeOf(bounds[i]));
     }
   }
 
@@ -225,7 +226,7 @@ class Generalizer {
     std::vector<tensor::Expr> place;
     for (size_t d = 0; d < value.shape.size(); ++d) {
       place.push_back(tensor::IterVar(static_cast<int>(d)));
-      node.stage.iters[d].bound = value.BoundOf(d);
+      node.stage.iters[d].bound.size = value.BoundOf(d);
     }
     node.stage.value =
         tensor::Load(node.source, source.dtype, IndicesBehindView(from, to, place, sizes_));
@@ -251,9 +252,10 @@ class Generalizer {
   ValueId BoundOf(const Length& length, int64_t extent, ValueId value) {
     if (length.AsConstant()) return -1;
     if (length.Range(graph_.symbols).largest != extent) {
-      Refuse(value, fmt::format("its extent, {} here, does not rise with {} linearly or as a product "
-                                "of two of them{}",
-                                extent, SymbolNames(), MultiplesAdvice(graph_.symbols)));
+      Refuse(value,
+             fmt::format("its extent, {} here, does not rise with {} linearly or as a product "
+                         "of two of them{}",
+                         extent, SymbolNames(), MultiplesAdvice(graph_.symbols)));
     }
     return sizes_.Of(length);
   }
@@ -305,7 +307,7 @@ void ForgetInnerBounds(Graph& graph) {
     if (!is_outer[v] && !graph.values[v].constant) graph.values[v].bounds.clear();
   }
   for (Node& node : graph.nodes) {
-    for (tensor::Iter& iter : node.stage.iters) iter.bound = -1;
+    for (tensor::Iter& iter : node.stage.iters) iter.bound = {};
   }
   RemoveDeadNodes(graph);
 }

@@ -37,9 +37,10 @@ class OpenImport {
       open_ = Generalize(std::move(largest), symbols_, samples);
     } catch (const InputError& error) {
       if (are_as_long) throw;
-      throw InputError(fmt::format("{} (recurrent operators and loops are unrolled: how many steps "
-                                   "they take has to be fixed)",
-                                   error.what()));
+      throw InputError(
+          fmt::format("{} (recurrent operators and loops are unrolled: how many steps "
+                      "they take has to be fixed)",
+                      error.what()));
     }
     for (const SymbolValues& point : PointsToConfirm(symbols_)) {
       if (const std::string difference = DifferenceAt(point); !difference.empty()) {
@@ -88,8 +89,9 @@ class OpenImport {
       for (size_t s = 0; s < symbols_.size(); ++s) {
         const std::optional<Symbol> from = FirstGood(s, point[s], others);
         if (!from || from->ValueCount() <= kFewest) continue;  // it is no polynomial
-        throw InputError(fmt::format("with {} {}; give {}, and smaller lengths as sizes of their own",
-                                     PointText(point), difference, from->ToString()));
+        throw InputError(
+            fmt::format("with {} {}; give {}, and smaller lengths as sizes of their own",
+                        PointText(point), difference, from->ToString()));
       }
     }
     throw InputError(fmt::format(

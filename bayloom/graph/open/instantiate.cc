@@ -24,12 +24,13 @@ std::shared_ptr<const tensor::HostTensor> Folded(const Graph& graph, const Node&
   const Value& value = graph.values[node.output()];
   if (std::ranges::any_of(OperandsOf(node), is_unknown)) return nullptr;
   if (node.kind == NodeKind::kView) {
-    return std::make_shared<const tensor::HostTensor>(
-        value.dtype, value.shape, graph.values[node.source].constant->data);
+    return std::make_shared<const tensor::HostTensor>(value.dtype, value.shape,
+                                                      graph.values[node.source].constant->data);
   }
   if (value.ElementCount() > kMaxKnown) return nullptr;
   return std::make_shared<const tensor::HostTensor>(EvaluateStage(
-      node.stage, [&](ValueId v) -> const tensor::HostTensor& { return *graph.values[v].constant; }));
+      node.stage,
+      [&](ValueId v) -> const tensor::HostTensor& { return *graph.values[v].constant; }));
 }
 
 }  // namespace
@@ -51,14 +52,14 @@ Graph Instantiate(const Graph& graph, const SymbolValues& lengths) {
   }
   for (Node& node : fixed.nodes) {
     for (tensor::Iter& iter : node.stage.iters) {
-      if (iter.bound >= 0) iter.extent = length_of(std::exchange(iter.bound, -1));
+      if (iter.bound.is_open()) iter.extent = length_of(std::exchange(iter.bound, {}).size);
     }
     if (node.kind != NodeKind::kView) {
-      node.stage.value = tensor::Rewrite(
-          node.stage.value, [&](const tensor::Expr& e) -> std::optional<tensor::Expr> {
-            if (e->op != tensor::ExprOp::kSize) return std::nullopt;
-            return tensor::IntLiteral(length_of(e->index));
-          });
+      node.stage.value = tensor::Rewrite(node.stage.value,
+                                         [&](const tensor::Expr& e) -> std::optional<tensor::Expr> {
+                                           if (e->op != tensor::ExprOp::kSize) return std::nullopt;
+                                           return tensor::IntLiteral(length_of(e->index));
+                                         });
     }
     if (node.kind != NodeKind::kView && node.kind != NodeKind::kCall) {
       node.stage.value = tensor::Simplify(node.stage.value, node.stage.iters);

@@ -9,7 +9,8 @@
 namespace bayloom::graph {
 
 /// The network for these lengths of its symbols, without open dimensions; what its nodes compute
-/// from constants is known. `graph` knows the bounds of all values (it is as Generalize returns it).
+/// from constants is known. `graph` knows the bounds of all values (it is as Generalize returns
+/// it).
 Graph Instantiate(const Graph& graph, const SymbolValues& lengths);
 
 }  // namespace bayloom::graph

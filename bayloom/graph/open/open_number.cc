@@ -80,9 +80,8 @@ Expr ToExpr(const OpenNumber& number, SizeTable& sizes) {
   return number.is_reciprocal ? tensor::FloatLiteral(1, number.dtype) / value : value;
 }
 
-Expr ReplaceLiterals(
-    const Expr& e,
-    const std::unordered_map<const tensor::ExprNode*, Expr>& replacements) {
+Expr ReplaceLiterals(const Expr& e,
+                     const std::unordered_map<const tensor::ExprNode*, Expr>& replacements) {
   if (const auto found = replacements.find(e.get()); found != replacements.end()) {
     return found->second;
   }

@@ -53,8 +53,8 @@ tensor::Expr KnownElement(const Graph& graph, const tensor::Expr& load) {
 /// What a value is without its dimensions of length 1.
 void Squeeze(Value& value) {
   if (std::erase(value.shape, 1) == 0 || !value.constant) return;
-  value.constant = std::make_shared<const tensor::HostTensor>(value.dtype, value.shape,
-                                                              value.constant->data);
+  value.constant =
+      std::make_shared<const tensor::HostTensor>(value.dtype, value.shape, value.constant->data);
 }
 
 /// Writes a graph in a form in which equal networks are written alike: without dimensions and

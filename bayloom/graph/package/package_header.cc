@@ -55,7 +55,8 @@ const char* {name}_error_text(int code);
 /* The name of the processor whose code the model runs: the first word of a line above. */
 const char* {name}_target(const {name}_model* model);
 /* The tensors above as JSON, for programs: {{"name": ..., "shapes": [{{"label": ..., "inputs":
- * [{{"name": ..., "type": "float32", "shape": [1, 2]}}], "outputs": [...]}}]}}. Never null. */
+ * [{{"name": ..., "type": "float32", "shape": [1, 2]}}], "outputs": [...], "open": {{"batch":
+ * [smallest, largest, step]}}}}]}}; open dimensions are named in shapes. Never null. */
 const char* {name}_description(void);
 
 #ifdef __cplusplus
@@ -65,27 +66,45 @@ const char* {name}_description(void);
 #endif
 )";
 
-std::string DescribeTensor(const char* list, size_t position, const Value& value) {
-  return fmt::format(" *   {}[{}]  \"{}\", {}, {} bytes\n", list, position, InComment(value.name),
-                     ToString(value.dtype, value.shape),
+std::string DescribeTensor(const Graph& graph, const char* list, size_t position,
+                           const std::string& name, ValueId id) {
+  const Value& value = graph.values[id];
+  return fmt::format(" *   {}[{}]  \"{}\", {}, {}{} bytes\n", list, position, InComment(name),
+                     InComment(TypeOf(graph, id)), IsOpen(value) ? "at most " : "",
                      value.ElementCount() * tensor::ByteSize(value.dtype));
 }
 
 std::string DescribeTensors(const Graph& graph) {
   std::string tensors;
   for (size_t i = 0; i < graph.inputs.size(); ++i) {
-    tensors += DescribeTensor("inputs", i, graph.values[graph.inputs[i]]);
+    const ValueId input = graph.inputs[i];
+    tensors += DescribeTensor(graph, "inputs", i, graph.values[input].name, input);
   }
   for (size_t i = 0; i < graph.outputs.size(); ++i) {
-    Value value = graph.values[graph.outputs[i].value];
-    value.name = graph.outputs[i].name;
-    tensors += DescribeTensor("outputs", i, value);
+    tensors += DescribeTensor(graph, "outputs", i, graph.outputs[i].name, graph.outputs[i].value);
   }
   return tensors;
 }
 
-nlohmann::json TensorJson(const std::string& name, const Value& value) {
-  return {{"name", name}, {"type", tensor::ToString(value.dtype)}, {"shape", value.shape}};
+/// Open dimensions are named; the largest shape is beside them.
+nlohmann::json TensorJson(const Graph& graph, const std::string& name, const Value& value) {
+  nlohmann::json json = {
+      {"name", name}, {"type", tensor::ToString(value.dtype)}, {"shape", value.shape}};
+  if (!IsOpen(value)) return json;
+  json["largest"] = value.shape;
+  for (size_t d = 0; d < value.shape.size(); ++d) {
+    const ValueId bound = value.BoundOf(d);
+    if (bound >= 0) json["shape"][d] = graph.values[bound].size->ToString(graph.symbols);
+  }
+  return json;
+}
+
+nlohmann::json OpenJson(const Graph& graph) {
+  nlohmann::json json = nlohmann::json::object();
+  for (const Symbol& symbol : graph.symbols) {
+    json[symbol.name] = {symbol.smallest, symbol.largest, symbol.step};
+  }
+  return json;
 }
 
 }  // namespace
@@ -96,13 +115,14 @@ std::string PackageDescription(std::span<const PackageShape> shapes, const std::
     const Graph& graph = shape.network->graph;
     nlohmann::json inputs = nlohmann::json::array(), outputs = nlohmann::json::array();
     for (const ValueId input : graph.inputs) {
-      inputs.push_back(TensorJson(graph.values[input].name, graph.values[input]));
+      inputs.push_back(TensorJson(graph, graph.values[input].name, graph.values[input]));
     }
     for (const GraphOutput& output : graph.outputs) {
-      outputs.push_back(TensorJson(output.name, graph.values[output.value]));
+      outputs.push_back(TensorJson(graph, output.name, graph.values[output.value]));
     }
     described["shapes"].push_back(
         {{"label", shape.label}, {"inputs", std::move(inputs)}, {"outputs", std::move(outputs)}});
+    if (!graph.symbols.empty()) described["shapes"].back()["open"] = OpenJson(graph);
   }
   // Names may be any bytes; JSON is ASCII here, with a mark for what is no UTF-8.
   return described.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
@@ -116,8 +136,9 @@ std::string SizeErrorText(std::span<const PackageShape> shapes) {
     std::vector<std::string> inputs;
     for (const ValueId input : graph.inputs) {
       const Value& value = graph.values[input];
-      inputs.push_back(base::SingleLine(value.name) + " " + ToString(value.dtype, value.shape));
+      inputs.push_back(base::SingleLine(value.name) + " " + base::SingleLine(TypeOf(graph, input)));
     }
+    for (const Symbol& symbol : graph.symbols) inputs.push_back(symbol.ToString());
     inputs.resize(std::min(inputs.size(), kMaxListed));
     listed.push_back(shapes.size() > 1 ? base::SingleLine(shape.label, 200)
                                        : fmt::format("{}", fmt::join(inputs, ", ")));
@@ -133,6 +154,9 @@ std::string PackageHeader(std::span<const PackageShape> shapes,
   std::string tensors, processors;
   for (const PackageShape& shape : shapes) {
     if (shapes.size() > 1) tensors += fmt::format(" * {}\n", InComment(shape.label));
+    for (const Symbol& symbol : shape.network->graph.symbols) {
+      tensors += fmt::format(" *   open: {}\n", InComment(symbol.ToString()));
+    }
     tensors += DescribeTensors(shape.network->graph);
   }
   for (const CompiledVariant& variant : variants) {

@@ -38,6 +38,7 @@ constexpr char kHead[] = R"(#include "{name}.h"
 #include <string.h>
 
 #include "bayloom_model.h"
+#include "bayloom_open.h"
 #include "bayloom_runtime.h"
 
 extern const char bayloom_constants[];
@@ -47,12 +48,18 @@ extern const char bayloom_constants[];
 constexpr char kShape[] = R"(
 static const int64_t kInputBytes{shape}[] = {{{input_bytes}}};
 static const int64_t kOutputBytes{shape}[] = {{{output_bytes}}};
+static const int kRanks{shape}[] = {{{ranks}}};
+static const int64_t kElementBytes{shape}[] = {{{element_bytes}}};
+static void Dims{shape}(const int64_t* lengths, int64_t* dims) {{
+  (void)lengths, (void)dims;
+{dims}}}
+static const bayloom_open_dimension kOpen{shape}[] = {{{open}}};
 )";
 
 constexpr char kRunHead[] = R"(
 static void Run{variant}_{shape}(char* arena, void* workspace, const void* const* in,
-    void* const* out) {{
-  (void)arena, (void)workspace, (void)in, (void)out;
+    void* const* out, const int64_t* lengths) {{
+  (void)arena, (void)workspace, (void)in, (void)out, (void)lengths;
 )";
 
 constexpr char kTail[] = R"(
@@ -61,8 +68,8 @@ static const bayloom_shape kShapes[] = {{
 static const bayloom_variant kVariants[] = {{
 {variants}}};
 static const bayloom_network kNetwork = {{
-    {inputs}, {outputs}, {shape_count}, kShapes, {variant_count}, kVariants, {processor_error},
-    {size_error}}};
+    {inputs}, {outputs}, {shape_count}, kShapes, {dim_count}, {open_count}, {variant_count},
+    kVariants, {processor_error}, {size_error}}};
 
 int {name}_create(int abi_version, {name}_model** model) {{
   bayloom_model* made = NULL;
@@ -92,11 +99,98 @@ const char* {name}_target(const {name}_model* model) {{
 const char* {name}_description(void) {{ return {description}; }}
 )";
 
+/// Copies a tensor between the caller's memory and the network's.
+std::string CopyOpen(const char* function, const OpenTensor& tensor, const std::string& to,
+                     const std::string& from) {
+  std::string lengths, extents;
+  for (size_t d = 0; d < tensor.extents.size(); ++d) {
+    lengths += tensor.lengths[d].ToCode("lengths") + ", ";
+    extents += fmt::format("{}, ", tensor.extents[d]);
+  }
+  return fmt::format(
+      "  {{\n    const int64_t of_run[] = {{{}0}}, most[] = {{{}0}};\n"
+      "    {}({}, {}, {}, of_run, most, {});\n  }}\n",
+      lengths, extents, function, to, from, tensor.extents.size(), tensor.element_bytes);
+}
+
 /// Initializer lists may not be empty in C.
 std::string List(const std::vector<int64_t>& values) {
   std::string text;
   for (int64_t v : values) text += fmt::format("{}, ", v);
   return text + "0";
+}
+
+/// The tensors that a shape takes and gives.
+std::vector<ValueId> TensorsOf(const Graph& graph) {
+  std::vector<ValueId> tensors = graph.inputs;
+  for (const GraphOutput& output : graph.outputs) tensors.push_back(output.value);
+  return tensors;
+}
+
+int64_t DimCount(const Graph& graph) {
+  int64_t count = 0;
+  for (const ValueId id : TensorsOf(graph)) count += std::ssize(graph.values[id].shape);
+  return count;
+}
+
+Length LengthOf(const Graph& graph, const Value& value, size_t dimension) {
+  const ValueId bound = value.BoundOf(dimension);
+  return bound < 0 ? Length(value.shape[dimension]) : *graph.values[bound].size;
+}
+
+/// Where a call says how long an open dimension is.
+std::string OpenDimensionTable(const Graph& graph) {
+  std::string table;
+  for (size_t s = 0; s < graph.symbols.size(); ++s) {
+    const auto [input, dimension] = PlaceOfSymbol(graph, static_cast<int>(s));
+    const Symbol& symbol = graph.symbols[s];
+    table += fmt::format("{{{}, {}, {}, {}, {}}}, ", symbol.smallest, symbol.largest, symbol.step,
+                         input, dimension);
+  }
+  return table + "{0, 0, 0, 0, 0}";
+}
+
+std::string ShapeTables(const Graph& graph, const NetworkPlan& plan, size_t shape) {
+  std::vector<int64_t> ranks, element_bytes;
+  std::string dims;
+  int64_t next = 0;
+  for (const ValueId id : TensorsOf(graph)) {
+    const Value& value = graph.values[id];
+    ranks.push_back(std::ssize(value.shape));
+    element_bytes.push_back(tensor::ByteSize(value.dtype));
+    for (size_t d = 0; d < value.shape.size(); ++d) {
+      dims +=
+          fmt::format("  dims[{}] = {};\n", next++, LengthOf(graph, value, d).ToCode("lengths"));
+    }
+  }
+  return fmt::format(kShape, fmt::arg("shape", shape),
+                     fmt::arg("input_bytes", List(plan.input_bytes)),
+                     fmt::arg("output_bytes", List(plan.output_bytes)),
+                     fmt::arg("ranks", List(ranks)), fmt::arg("element_bytes", List(element_bytes)),
+                     fmt::arg("dims", dims), fmt::arg("open", OpenDimensionTable(graph)));
+}
+
+/// Sizes, and the inputs whose dimensions are open, where the network has them.
+std::string BeginRun(const NetworkPlan& plan) {
+  std::string source;
+  for (const PlannedSize& size : plan.sizes) {
+    source += fmt::format("  *(int64_t*)(arena + {}) = {};\n", size.position,
+                          size.length.ToCode("lengths"));
+  }
+  for (const OpenTensor& tensor : plan.open_inputs) {
+    source += CopyOpen("bayloom_spread", tensor, Address(tensor.network),
+                       fmt::format("(const char*)in[{}]", tensor.position));
+  }
+  return source;
+}
+
+std::string EndRun(const NetworkPlan& plan) {
+  std::string source;
+  for (const OpenTensor& tensor : plan.open_outputs) {
+    source += CopyOpen("bayloom_gather", tensor, fmt::format("(char*)out[{}]", tensor.position),
+                       Address(tensor.network));
+  }
+  return source;
 }
 
 /// The kernel's function, and a table of its steps if it has them.
@@ -188,6 +282,7 @@ std::string RunFunction(const CompiledVariant& compiled, size_t variant, size_t 
   const NetworkPlan& plan = compiled.plans[shape];
   std::string source =
       fmt::format(kRunHead, fmt::arg("variant", variant), fmt::arg("shape", shape));
+  source += BeginRun(plan);
   for (const std::vector<int>& round : plan.rounds) {
     source += round.size() == 1 ? RunCall(compiled, plan.calls[round[0]])
                                 : RunRound(compiled, plan, round);
@@ -196,7 +291,7 @@ std::string RunFunction(const CompiledVariant& compiled, size_t variant, size_t 
     source +=
         fmt::format("  memcpy(out[{}], {}, {});\n", copy.output, Address(copy.from), copy.bytes);
   }
-  return source + "}\n";
+  return source + EndRun(plan) + "}\n";
 }
 
 /// The functions of a variant, one per shape, and their table.
@@ -235,11 +330,17 @@ std::string PackageSource(std::span<const PackageShape> shapes,
     source += "#include \"bayloom_gpu.h\"\n#include \"bayloom_gpu_model.h\"\n";
   }
   std::string sizes, table;
+  int64_t dim_count = 0;
+  size_t open_count = 0;
   for (size_t s = 0; s < plans.size(); ++s) {
-    source += fmt::format(kShape, fmt::arg("shape", s),
-                          fmt::arg("input_bytes", List(plans[s].input_bytes)),
-                          fmt::arg("output_bytes", List(plans[s].output_bytes)));
-    sizes += fmt::format("    {{kInputBytes{0}, kOutputBytes{0}}},\n", s);
+    const Graph& graph = shapes[s].network->graph;
+    source += ShapeTables(graph, plans[s], s);
+    sizes += fmt::format(
+        "    {{kInputBytes{0}, kOutputBytes{0}, kRanks{0}, kElementBytes{0}, Dims{0}, {1}, "
+        "kOpen{0}}},\n",
+        s, graph.symbols.size());
+    dim_count = std::max(dim_count, DimCount(graph));
+    open_count = std::max(open_count, graph.symbols.size());
   }
   for (size_t v = 0; v < variants.size(); ++v) {
     const CompiledVariant& variant = variants[v];
@@ -259,7 +360,8 @@ std::string PackageSource(std::span<const PackageShape> shapes,
   }
   return source +
          fmt::format(kTail, fmt::arg("name", name), fmt::arg("shapes", sizes),
-                     fmt::arg("shape_count", plans.size()), fmt::arg("variants", table),
+                     fmt::arg("shape_count", plans.size()), fmt::arg("dim_count", dim_count),
+                     fmt::arg("open_count", open_count), fmt::arg("variants", table),
                      fmt::arg("variant_count", variants.size()),
                      fmt::arg("inputs", plans[0].input_bytes.size()),
                      fmt::arg("outputs", plans[0].output_bytes.size()),

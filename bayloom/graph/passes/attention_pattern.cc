@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "bayloom/graph/passes/rewriting.h"
+#include "bayloom/tensor/open_axis.h"
 
 namespace bayloom::graph {
 namespace {
@@ -49,7 +50,10 @@ class AttentionFinder {
            TakeFactors(value->operands[1], value->operands[0]);
   }
 
-  bool TakeFactors(const tensor::Expr& weights, const tensor::Expr& value) {
+  bool TakeFactors(const tensor::Expr& weights_factor, const tensor::Expr& value_factor) {
+    const std::vector<tensor::Iter>& iters_of_product = NodeAt(found_.product).stage.iters;
+    const tensor::Expr& weights = tensor::WithoutMasks(weights_factor, iters_of_product);
+    const tensor::Expr& value = tensor::WithoutMasks(value_factor, iters_of_product);
     if (weights->op != tensor::ExprOp::kLoad || weights->operands.size() < 2) return false;
     const int node = producers_[weights->index];
     const auto iters = BareIters(weights);

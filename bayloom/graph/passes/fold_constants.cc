@@ -13,7 +13,7 @@ namespace {
 /// What an expression depends on.
 struct Dependence {
   bool constants = false;  ///< loads of values known at compile time
-  bool others = false;     ///< loads of other values
+  bool others = false;     ///< loads of other values, and sizes
   std::vector<int> iters;  ///< sorted
 };
 
@@ -21,6 +21,7 @@ Dependence DependenceOf(const Graph& graph, const tensor::Expr& e) {
   Dependence result;
   tensor::Visit(e, [&](const tensor::Expr& inner) {
     if (inner->op == tensor::ExprOp::kIter) result.iters.push_back(inner->index);
+    if (inner->op == tensor::ExprOp::kSize) result.others = true;
     if (inner->op != tensor::ExprOp::kLoad) return;
     (graph.values[inner->index].constant ? result.constants : result.others) = true;
   });

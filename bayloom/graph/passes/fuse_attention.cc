@@ -7,6 +7,7 @@
 #include "bayloom/graph/passes/attention_pattern.h"
 #include "bayloom/graph/passes/passes.h"
 #include "bayloom/graph/passes/rewriting.h"
+#include "bayloom/tensor/open_axis.h"
 
 namespace bayloom::graph {
 namespace {
@@ -35,6 +36,8 @@ constexpr int64_t kMaxKeys = 16384;
 ///     product[r, c] = sum over group, lane of weights * values
 ///     y[r, c] = product[r, c] * (1 / sum[r])
 ///
+/// Where the number of keys is known when the network runs, groups end at the last key's.
+///
 /// What the softmax multiplies a row by goes behind the product, which is linear: rows x channels
 /// multiplications in place of rows x keys.
 class AttentionWriter {
@@ -46,6 +49,7 @@ class AttentionWriter {
     keys_ = scores.stage.iters[rows_].extent;
     groups_ = (keys_ + kKeyLanes - 1) / kKeyLanes;
     const Node& product = graph.nodes[pattern.product];
+    key_bound_ = product.stage.iters[pattern.channel_iter + 1].bound;
     channels_ = product.stage.iters[pattern.channel_iter].extent;
   }
 
@@ -65,7 +69,16 @@ class AttentionWriter {
   static Iter Reduced(const char* name, int64_t extent) {
     return {name, extent, IterKind::kReduction};
   }
-  bool has_padding() const { return keys_ % kKeyLanes != 0; }
+  bool has_padding() const { return keys_ % kKeyLanes != 0 || key_bound_.is_open(); }
+  /// How many keys there are.
+  Expr KeyCount() const {
+    return key_bound_.is_open() ? tensor::SizeOf(key_bound_.size) : Expr(keys_);
+  }
+  Iter Groups(IterKind kind) const {
+    Iter iter{"group", groups_, kind};
+    if (key_bound_.is_open()) iter.bound = {key_bound_.size, kKeyLanes};
+    return iter;
+  }
 
   /// A new value computed by a node of the group.
   ValueId Add(NodeKind kind, const std::string& op, std::vector<Iter> iters, Expr value,
@@ -91,7 +104,7 @@ class AttentionWriter {
   /// `value` for keys that there are, else `padding`.
   Expr Guarded(const Expr& group, const Expr& lane, Expr value, Expr padding) const {
     if (!has_padding()) return value;
-    return tensor::Select(KeyAt(group, lane) < Expr(keys_), std::move(value), std::move(padding));
+    return tensor::Select(KeyAt(group, lane) < KeyCount(), std::move(value), std::move(padding));
   }
   static Expr Zero(const Expr& like) { return tensor::Literal(0, like->dtype); }
   Exprs RowVars() const {
@@ -129,7 +142,7 @@ class AttentionWriter {
       to[used[j]] = IterVar(j);
       at.push_back(IterVar(used[j]));
     }
-    iters.insert(iters.end(), {Spatial("group", groups_), Spatial("d", depth.extent),
+    iters.insert(iters.end(), {Groups(IterKind::kSpatial), Spatial("d", depth.extent),
                                Spatial("lane", kKeyLanes)});
     to[rows_] = KeyAt(IterVar(u), IterVar(u + 2));
     to[rows_ + 1] = IterVar(u + 1);
@@ -150,7 +163,7 @@ class AttentionWriter {
 
   std::vector<Iter> ElementIters() const {
     std::vector<Iter> iters = row_iters_;
-    iters.insert(iters.end(), {Spatial("group", groups_), Spatial("lane", kKeyLanes)});
+    iters.insert(iters.end(), {Groups(IterKind::kSpatial), Spatial("lane", kKeyLanes)});
     return iters;
   }
 
@@ -225,11 +238,11 @@ class AttentionWriter {
 
   ValueId WriteReduction(const Node& node) {
     const Expr lane = IterVar(rows_), group = IterVar(rows_ + 1);
-    const Expr term =
-        OfGroup(node.stage.value, RowVarsAnd({KeyAt(group, lane)}), RowVarsAnd({group, lane}));
+    const Expr& value = tensor::WithoutMasks(node.stage.value, node.stage.iters);
+    const Expr term = OfGroup(value, RowVarsAnd({KeyAt(group, lane)}), RowVarsAnd({group, lane}));
     const tensor::Reduction reduction = node.stage.reduction;
     std::vector<Iter> iters = row_iters_;
-    iters.insert(iters.end(), {Spatial("lane", kKeyLanes), Reduced("group", groups_)});
+    iters.insert(iters.end(), {Spatial("lane", kKeyLanes), Groups(IterKind::kReduction)});
     const ValueId partial =
         Add(NodeKind::kReduce, OpOf(node), iters,
             Guarded(group, lane, term, tensor::NeutralElement(reduction, term->dtype)), reduction);
@@ -252,7 +265,7 @@ class AttentionWriter {
       at.push_back(IterVar(used[j]));
     }
     iters.insert(iters.end(),
-                 {Spatial("group", groups_), Spatial("lane", kKeyLanes), Spatial("c", channels_)});
+                 {Groups(IterKind::kSpatial), Spatial("lane", kKeyLanes), Spatial("c", channels_)});
     to[pattern_.channel_iter] = IterVar(u + 2);
     to[pattern_.channel_iter + 1] = KeyAt(IterVar(u), IterVar(u + 1));
     const Expr copied = tensor::SubstituteIters(value, to);
@@ -264,10 +277,12 @@ class AttentionWriter {
     const ValueId weights = values_.at(graph_.nodes[pattern_.weights].output());
     std::vector<Iter> all = row_iters_;
     all.insert(all.end(),
-               {Spatial("c", channels_), Reduced("group", groups_), Reduced("lane", kKeyLanes)});
-    return Add(NodeKind::kMatmul, "attention.product", all,
-               LoadOf(weights, RowVarsAnd({group, lane})) * LoadOf(values, at),
-               tensor::Reduction::kSum);
+               {Spatial("c", channels_), Groups(IterKind::kReduction), Reduced("lane", kKeyLanes)});
+    Expr term = LoadOf(weights, RowVarsAnd({group, lane})) * LoadOf(values, at);
+    if (key_bound_.is_open()) {
+      term = tensor::ReduceWithin(tensor::Reduction::kSum, term, rows_ + 1, KeyCount(), kKeyLanes);
+    }
+    return Add(NodeKind::kMatmul, "attention.product", all, term, tensor::Reduction::kSum);
   }
 
   /// The result keeps its value and the order of its axes.
@@ -297,6 +312,7 @@ class AttentionWriter {
   const int group_, rows_;
   std::vector<Iter> row_iters_;
   int64_t keys_ = 0, groups_ = 0, channels_ = 0;
+  tensor::Bound key_bound_;
   Expr weights_, scaling_;  // weights = scaling_'s operation on weights_ and something per row
   std::map<ValueId, ValueId> values_;  // the earlier ones, as the group has them
   std::vector<Node> nodes_;

@@ -84,6 +84,7 @@ class MaskFinder {
   bool IsStatic(const Expr& e) const {
     bool is_static = true;
     tensor::Visit(e, [&](const Expr& inner) {
+      if (inner->op == ExprOp::kSize) is_static = false;
       if (inner->op == ExprOp::kLoad) {
         is_static = is_static && graph_.values[inner->index].constant != nullptr;
       } else if (inner->op == ExprOp::kIter && inner->index < rows_ - 1) {

@@ -93,6 +93,10 @@ void SplitReductions(Graph& graph);
 /// can be; the rest is copied there.
 void JoinSlices(Graph& graph);
 
+/// Which open dimensions bound what nodes compute, as far as it follows from the graph's inputs and
+/// from nodes that know it. Passes need not keep what is known of values.
+void InferBounds(Graph& graph);
+
 /// Everything up to FuseAttention, in the order that suits it: what does not depend on the types
 /// that values are stored in.
 void Simplify(Graph& graph);

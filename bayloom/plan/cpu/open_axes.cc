@@ -13,11 +13,13 @@ namespace {
 /// beyond the bound.
 std::optional<OpenAxis> AxisOf(const tensor::Block& block, tensor::DigitId digit) {
   for (size_t i = 0; i < block.iters.size(); ++i) {
-    const tensor::Affine& index = block.bindings[i];
-    if (block.iters[i].bound < 0 || index.CoefficientOf(digit) == 0) continue;
+    const tensor::Bound& bound = block.iters[i].bound;
+    if (!bound.is_open() || block.bindings[i].CoefficientOf(digit) == 0) continue;
+    tensor::Affine index;
+    index.Add(block.bindings[i], bound.step);
     const bool counts_up = std::ranges::all_of(
         index.terms, [](const tensor::Affine::Term& term) { return term.coefficient > 0; });
-    if (counts_up) return OpenAxis{index, block.iters[i].bound};
+    if (counts_up) return OpenAxis{index, bound.size};
   }
   return std::nullopt;
 }

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <vector>
 
 #include "bayloom/tensor/primitives/tree.h"
@@ -82,9 +81,6 @@ Result<Convolution> AsConvolution(const Program& program, BlockId id) {
     return refuse("is no sum of products");
   }
   if (!IsInNaiveNest(program, id)) return refuse("is scheduled already");
-  if (std::ranges::any_of(block.iters, [](const Iter& iter) { return iter.bound >= 0; })) {
-    return refuse("has an open axis");
-  }
   if (block.iters.size() != kIterCount || block.output_index.size() != 4) {
     return refuse("is no convolution of an image with channels last, without groups");
   }
@@ -110,9 +106,19 @@ Result<Convolution> AsConvolution(const Program& program, BlockId id) {
     if (!program.buffers[buffer].layout.empty()) return refuse("follows a rewritten layout");
   }
   const auto extent = [&](int iter) { return block.iters[static_cast<size_t>(iter)].extent; };
-  return Convolution{id,           image->index,    weights->index,  extent(kBatch),
-                     extent(kRow), extent(kColumn), extent(channel), extent(kOutput),
-                     extent(row),  extent(column)};
+  return Convolution{id,
+                     image->index,
+                     weights->index,
+                     extent(kBatch),
+                     extent(kRow),
+                     extent(kColumn),
+                     extent(channel),
+                     extent(kOutput),
+                     extent(row),
+                     extent(column),
+                     block.iters[kBatch].bound,
+                     block.iters[kRow].bound,
+                     block.iters[kColumn].bound};
 }
 
 }  // namespace bayloom::tensor

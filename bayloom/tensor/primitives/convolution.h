@@ -23,6 +23,7 @@ struct Convolution {
   int64_t outputs = 0;  ///< channels of the output
   int64_t kernel_rows = 0;
   int64_t kernel_columns = 0;
+  Bound batch_bound = {}, row_bound = {}, column_bound = {};  ///< of the output
 };
 
 /// The block as a convolution, which no primitive but those that inline has touched; or why it is

@@ -29,7 +29,7 @@ class ProductPadder {
       return Error{
           fmt::format("cannot pad {}: it has {} iterators", block.name, block.iters.size())};
     }
-    if (std::ranges::any_of(block.iters, [](const Iter& iter) { return iter.bound >= 0; })) {
+    if (std::ranges::any_of(block.iters, [](const Iter& iter) { return iter.bound.is_open(); })) {
       return Error{fmt::format("cannot pad {}: an axis of it is open", block.name)};
     }
     if (Status s = CheckNest(block); !s) return s;

@@ -150,7 +150,7 @@ Status ReverseComputeInline(Program& program, BlockId id) {
   });
   for (size_t i = 0; i < consumer.iters.size(); ++i) {
     const int iter = fold->producer_iter[i];
-    if (iter >= 0 && consumer.iters[i].bound >= 0) {
+    if (iter >= 0 && consumer.iters[i].bound.is_open()) {
       producer.iters[iter].bound = consumer.iters[i].bound;
     }
   }

@@ -179,7 +179,8 @@ BufferId NewPartialBuffer(Program& program, BufferId output, const std::vector<D
   extents.reserve(factored.size());
   for (DigitId digit : factored) extents.push_back(program.digit_extents[digit]);
   partial.shape.insert(partial.shape.begin(), extents.begin(), extents.end());
-  if (!partial.bounds.empty()) partial.bounds.insert(partial.bounds.begin(), extents.size(), -1);
+  if (!partial.bounds.empty())
+    partial.bounds.insert(partial.bounds.begin(), extents.size(), Bound{});
   program.buffers.push_back(std::move(partial));
   return static_cast<BufferId>(program.buffers.size()) - 1;
 }

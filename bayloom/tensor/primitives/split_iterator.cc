@@ -59,7 +59,7 @@ Status SplitIterator(Program& program, BlockId id, int iter, int64_t factor) {
                              program.blocks[id].name, factor, why)};
   };
   if (old.kind != IterKind::kSpatial) return refuse("it is reduced over");
-  if (old.bound >= 0) return refuse("it is open");
+  if (old.bound.is_open()) return refuse("it is open");
   if (factor < 1 || old.extent % factor != 0) return refuse("that does not divide its extent");
   auto division = DivideIndex(program, program.blocks[id].bindings[iter], factor);
   if (!division) {

@@ -99,7 +99,9 @@ class WinogradBuilder {
     index_ = IndexInParent(program_, top);
     Detach(program_, NodeRef::Block(conv_.block));
     program_.blocks[conv_.block].alive = false;
-    const bool whole = rows_ * tile_ == conv_.rows && columns_ * tile_ == conv_.columns;
+    // Tiles at the end of an open axis reach beyond it.
+    const bool whole = rows_ * tile_ == conv_.rows && columns_ * tile_ == conv_.columns &&
+                       !conv_.row_bound.is_open() && !conv_.column_bound.is_open();
     const BufferId result = program_.blocks[conv_.block].output;
     const BufferId image = whole ? conv_.image : Extend();
     const BufferId rows = TransformRows(image);
@@ -146,7 +148,13 @@ class WinogradBuilder {
     PlaceBlock(program_, blocks_.back(), placement);
   }
 
-  static Iter Over(const char* name, int64_t extent) { return {name, extent, IterKind::kSpatial}; }
+  static Iter Over(const char* name, int64_t extent, Bound bound = {}) {
+    return {name, extent, IterKind::kSpatial, bound};
+  }
+  Iter Batch() const { return Over("n", conv_.batch, conv_.batch_bound); }
+  Iter TileRows() const { return Over("th", rows_, InTiles(conv_.row_bound)); }
+  Iter TileColumns() const { return Over("tw", columns_, InTiles(conv_.column_bound)); }
+  Bound InTiles(Bound bound) const { return {bound.size, bound.step * tile_}; }
   static std::vector<Expr> Iters(int count) {
     std::vector<Expr> iters;
     for (int i = 0; i < count; ++i) iters.push_back(IterVar(i));
@@ -157,6 +165,15 @@ class WinogradBuilder {
   }
   Expr Scaled(int iter) const { return IterVar(iter) * Expr(tile_); }
 
+  bool IsOpen(size_t dimension) const {
+    return program_.buffers[conv_.image].BoundOf(dimension).is_open();
+  }
+  /// Of a dimension of the image, when the program runs.
+  Expr LengthOf(size_t dimension) const {
+    const Buffer& image = program_.buffers[conv_.image];
+    return IsOpen(dimension) ? SizeOf(image.bounds[dimension].size) : Expr(image.shape[dimension]);
+  }
+
   /// The image with zeros behind it, as many as whole tiles need.
   BufferId Extend() {
     const std::vector<int64_t> shape = program_.buffers[conv_.image].shape;
@@ -164,12 +181,11 @@ class WinogradBuilder {
     const BufferId extended = NewBuffer("image", {conv_.batch, rows, columns, conv_.channels});
     const std::vector<Expr> at = Iters(4);
     Expr inside = BoolLiteral(true);
-    if (rows > shape[1]) inside = std::move(inside) && at[1] < Expr(shape[1]);
-    if (columns > shape[2]) inside = std::move(inside) && at[2] < Expr(shape[2]);
-    AddBlock(
-        name_ + "_image",
-        {Over("n", conv_.batch), Over("h", rows), Over("w", columns), Over("c", conv_.channels)},
-        extended, at, Select(inside, Read(conv_.image, at), FloatLiteral(0)));
+    if (rows > shape[1] || IsOpen(1)) inside = std::move(inside) && at[1] < LengthOf(1);
+    if (columns > shape[2] || IsOpen(2)) inside = std::move(inside) && at[2] < LengthOf(2);
+    AddBlock(name_ + "_image",
+             {Batch(), Over("h", rows), Over("w", columns), Over("c", conv_.channels)}, extended,
+             at, Select(inside, Read(conv_.image, at), FloatLiteral(0)));
     return extended;
   }
 
@@ -184,8 +200,7 @@ class WinogradBuilder {
     for (const std::vector<double>& row : matrices_.input)
       values.push_back(InputRow(row, elements));
     AddBlock(name_ + "_rows",
-             {Over("i", size_), Over("n", conv_.batch), Over("th", rows_), Over("w", width),
-              Over("c", conv_.channels)},
+             {Over("i", size_), Batch(), TileRows(), Over("w", width), Over("c", conv_.channels)},
              rows, Iters(5), Choose(IterVar(0), values));
     return rows;
   }
@@ -207,8 +222,8 @@ class WinogradBuilder {
   }
 
   std::vector<Iter> TileIters(int64_t first, const char* channel, int64_t channels) const {
-    return {Over("i", first),  Over("j", size_),     Over("n", conv_.batch),
-            Over("th", rows_), Over("tw", columns_), Over(channel, channels)};
+    return {Over("i", first), Over("j", size_), Batch(),
+            TileRows(),       TileColumns(),    Over(channel, channels)};
   }
 
   /// The weights become weights[i, j, c, k] = sum over r, s: G[i, r] * G[j, s] * weights[r, s, c,
@@ -267,8 +282,8 @@ class WinogradBuilder {
     for (const std::vector<double>& row : matrices_.output)
       values.push_back(OutputRow(row, elements));
     AddBlock(name_ + "_outputs",
-             {Over("n", conv_.batch), Over("th", rows_), Over("p", tile_), Over("tw", columns_),
-              Over("q", tile_), Over("k", conv_.outputs)},
+             {Batch(), TileRows(), Over("p", tile_), TileColumns(), Over("q", tile_),
+              Over("k", conv_.outputs)},
              outputs, {IterVar(0), Scaled(1) + IterVar(2), Scaled(3) + IterVar(4), IterVar(5)},
              Choose(IterVar(4), values));
   }
@@ -276,8 +291,8 @@ class WinogradBuilder {
   void Crop(BufferId outputs, BufferId result) {
     const std::vector<Expr> at = Iters(4);
     AddBlock(name_ + "_crop",
-             {Over("n", conv_.batch), Over("h", conv_.rows), Over("w", conv_.columns),
-              Over("k", conv_.outputs)},
+             {Batch(), Over("h", conv_.rows, conv_.row_bound),
+              Over("w", conv_.columns, conv_.column_bound), Over("k", conv_.outputs)},
              result, at, Read(outputs, at));
   }
 

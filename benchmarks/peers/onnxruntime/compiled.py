@@ -11,12 +11,13 @@ import subprocess
 
 import numpy
 
-ABI_VERSION = 1
+ABI_VERSION = 2
 
 
 class Tensor(ctypes.Structure):
     """bayloom_input and bayloom_output."""
-    _fields_ = [("data", ctypes.c_void_p), ("bytes", ctypes.c_size_t)]
+    _fields_ = [("data", ctypes.c_void_p), ("bytes", ctypes.c_size_t),
+                ("dims", ctypes.POINTER(ctypes.c_size_t))]
 
 
 def aligned(array):

@@ -42,7 +42,8 @@ def added_by(run):
 
 class Buffer(ctypes.Structure):
     """bayloom_input and bayloom_output of a compiled network's header."""
-    _fields_ = [("data", ctypes.c_void_p), ("bytes", ctypes.c_size_t)]
+    _fields_ = [("data", ctypes.c_void_p), ("bytes", ctypes.c_size_t),
+                ("dims", ctypes.POINTER(ctypes.c_size_t))]
 
 
 def load_bayloom(options, inputs):
@@ -65,7 +66,7 @@ def load_bayloom(options, inputs):
             sys.exit(f"memory.py: {function} of {name} returned {code}")
 
     call("set_threads", options.threads)
-    call("create", 1, ctypes.byref(model))
+    call("create", 2, ctypes.byref(model))
     header = (pathlib.Path(options.folder) / f"{name}.h").read_text()
     sizes = [int(size) for size in re.findall(r"outputs\[\d+\].* (\d+) bytes", header)]
     sources = (Buffer * len(inputs))(*[Buffer(array.ctypes.data, array.nbytes) for array in inputs.values()])

@@ -33,8 +33,8 @@ static void Write(const char* path, const void* data, size_t bytes) {
 
 int main(int argc, char** argv) {
   net_model* model = NULL;
-  bayloom_input in[kMaxTensors];
-  bayloom_output out[kMaxTensors];
+  bayloom_input in[kMaxTensors] = {{NULL, 0, NULL}};
+  bayloom_output out[kMaxTensors] = {{NULL, 0, NULL}};
   const char* paths[kMaxTensors];
   int inputs = 0, outputs = 0, i = 1;
   for (; i < argc && inputs < kMaxTensors && strcmp(argv[i], "--") != 0; ++i, ++inputs) {

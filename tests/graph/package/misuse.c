@@ -35,10 +35,10 @@ typedef struct {
 
 static Buffers* NewBuffers(void) {
   Buffers* b = calloc(1, sizeof(*b));
-  b->in[0] = (bayloom_input){input, sizeof(input)};
-  b->out[0] = (bayloom_output){b->active, sizeof(b->active)};
-  b->out[1] = (bayloom_output){b->flat, sizeof(b->flat)};
-  b->out[2] = (bayloom_output){b->same, sizeof(b->same)};
+  b->in[0] = (bayloom_input){input, sizeof(input), NULL};
+  b->out[0] = (bayloom_output){b->active, sizeof(b->active), NULL};
+  b->out[1] = (bayloom_output){b->flat, sizeof(b->flat), NULL};
+  b->out[2] = (bayloom_output){b->same, sizeof(b->same), NULL};
   return b;
 }
 

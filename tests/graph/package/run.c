@@ -15,9 +15,9 @@ static float input[96], active[128], flat[96], same[96];
 
 int main(int argc, char** argv) {
   net_model* model = NULL;
-  const bayloom_input in[] = {{input, sizeof(input)}};
+  const bayloom_input in[] = {{input, sizeof(input), NULL}};
   const bayloom_output out[] = {
-      {active, sizeof(active)}, {flat, sizeof(flat)}, {same, sizeof(same)}};
+      {active, sizeof(active), NULL}, {flat, sizeof(flat), NULL}, {same, sizeof(same), NULL}};
   FILE* file = argc == 3 ? fopen(argv[1], "rb") : NULL;
   if (file == NULL || fread(input, sizeof(input), 1, file) != 1 || fclose(file) != 0) return 2;
   int code = net_create(BAYLOOM_ABI_VERSION, &model);

@@ -16,8 +16,8 @@ enum { kColumns = 24, kOutputs = 4096, kMaxRows = 64 };
 static float input[kMaxRows * kColumns], output[kMaxRows * kOutputs];
 
 static int Run(net_model* model, size_t rows) {
-  const bayloom_input in = {input, rows * kColumns * sizeof(float)};
-  const bayloom_output out = {output, rows * kOutputs * sizeof(float)};
+  const bayloom_input in = {input, rows * kColumns * sizeof(float), NULL};
+  const bayloom_output out = {output, rows * kOutputs * sizeof(float), NULL};
   return net_run(model, &in, 1, &out, 1);
 }
 

@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+
+#include "bayloom/graph/passes/passes.h"
+#include "bayloom/graph/passes/rewriting.h"
+#include "bayloom/tensor/open_axis.h"
+
+namespace bayloom::graph {
+namespace {
+
+/// The first dimension of a group that has more than one element; the end if there is none.
+int Leading(const std::vector<int64_t>& shape, int begin, int end) {
+  while (begin < end && shape[begin] == 1) ++begin;
+  return begin;
+}
+
+/// What a view shows is open where its source is and both are equally long.
+std::vector<tensor::Bound> BoundsOfView(const std::vector<int64_t>& source,
+                                        const std::vector<tensor::Bound>& bounds,
+                                        const std::vector<int64_t>& shown) {
+  std::vector<tensor::Bound> result(shown.size());
+  if (bounds.empty()) return result;
+  for (const DimGroup& group : MatchShapes(source, shown)) {
+    const int from = Leading(source, group.a_begin, group.a_end);
+    const int to = Leading(shown, group.b_begin, group.b_end);
+    if (from == group.a_end || to == group.b_end || source[from] != shown[to]) continue;
+    result[to] = bounds[from];
+  }
+  return result;
+}
+
+class BoundsFinder {
+ public:
+  explicit BoundsFinder(Graph& graph) : graph_(graph), bounds_(graph.values.size()) {
+    for (size_t v = 0; v < graph.values.size(); ++v) {
+      for (const ValueId size : graph.values[v].bounds) bounds_[v].push_back({size});
+    }
+  }
+
+  void Run() {
+    const tensor::KnownBounds known = {
+        [this](ValueId value) -> const std::vector<tensor::Bound>& { return bounds_[value]; },
+        [](const tensor::Expr& e) { return e->op == tensor::ExprOp::kSize ? e->index : -1; }};
+    for (Node& node : graph_.nodes) {
+      std::vector<tensor::Bound> found;
+      if (node.kind == NodeKind::kView) {
+        found = BoundsOfView(graph_.values[node.source].shape, bounds_[node.source],
+                             graph_.values[node.output()].shape);
+      } else {
+        if (node.kind != NodeKind::kCall) tensor::InferBounds(known, node.stage);
+        for (const tensor::Iter& iter : node.stage.iters) {
+          if (iter.kind == tensor::IterKind::kSpatial) found.push_back(iter.bound);
+        }
+      }
+      bounds_[node.output()] = found;
+      Note(graph_.values[node.output()], found);
+    }
+  }
+
+ private:
+  static void Note(Value& value, const std::vector<tensor::Bound>& found) {
+    value.bounds.clear();
+    if (std::ranges::none_of(found, &tensor::Bound::is_open)) return;
+    for (const tensor::Bound& bound : found)
+      value.bounds.push_back(bound.step == 1 ? bound.size : -1);
+  }
+
+  Graph& graph_;
+  std::vector<std::vector<tensor::Bound>> bounds_;  // by value
+};
+
+}  // namespace
+
+void InferBounds(Graph& graph) {
+  if (!graph.symbols.empty()) BoundsFinder(graph).Run();
+}
+
+}  // namespace bayloom::graph
