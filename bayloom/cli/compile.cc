@@ -67,7 +67,8 @@ std::vector<graph::PackageShape> PackageShapes(std::span<const ShapedNetwork> ne
     added.label = shape.label;
     added.network = &shape.targets.front().network;
     for (const tuning::TunedNetwork& network : shape.targets) {
-      added.variants.push_back({network.target, network.Programs(), &network.network, branches});
+      added.variants.push_back({network.target, network.Programs(), &network.network, branches,
+                                network.SmallPrograms()});
     }
   }
   return shapes;

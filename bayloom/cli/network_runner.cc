@@ -44,7 +44,8 @@ std::vector<tensor::HostTensor> ReadTensors(const std::string& folder, const std
 
 NetworkRunner::NetworkRunner(const tuning::TunedNetwork& network,
                              std::vector<tensor::HostTensor> inputs, graph::Branches branches)
-    : executor_(network.network, network.Programs(), network.target, branches) {
+    : executor_(network.network, network.Programs(), network.target, branches,
+                network.SmallPrograms()) {
   const graph::Graph& graph = network.network.graph;
   CheckInputs(graph, inputs);
   const auto allocate = [&](size_t bytes) {

@@ -39,9 +39,11 @@ std::map<tensor::DigitId, int64_t> StraightSteps(const tensor::Program& program,
   return straight;
 }
 
-/// Steps of the digit that reach the axis' bound, where slower digits of it take as many as they do.
+/// Steps of the digit that reach the axis' bound, where slower digits of it take as many as they
+/// do.
 int64_t StepsWithin(const plan::OpenAxis& axis, tensor::DigitId digit, int64_t size,
-                    const tensor::Program& program, const std::map<tensor::DigitId, int64_t>& straight) {
+                    const tensor::Program& program,
+                    const std::map<tensor::DigitId, int64_t>& straight) {
   std::vector<tensor::Affine::Term> terms = axis.index.terms;
   std::ranges::sort(terms, std::ranges::greater(), &tensor::Affine::Term::coefficient);
   double left = static_cast<double>(size - axis.index.constant);

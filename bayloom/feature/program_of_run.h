@@ -10,9 +10,9 @@
 
 namespace bayloom::feature {
 
-/// The program with the loop steps that it takes in a run with these values of its sizes, on average
-/// where that differs between iterations of loops around. It is for counting: what is decided about
-/// its code is `plan`, the plan of the whole program.
+/// The program with the loop steps that it takes in a run with these values of its sizes, on
+/// average where that differs between iterations of loops around. It is for counting: what is
+/// decided about its code is `plan`, the plan of the whole program.
 tensor::Program ProgramOfRun(const tensor::Program& program, const plan::CpuPlan& plan,
                              std::span<const int64_t> sizes);
 

@@ -94,7 +94,8 @@ struct OnProcessor final : Executor::Impl {
   std::vector<codegen::AlignedMemory> input_copies, output_copies;
   /// Of a round's calls; kept from one to the next.
   std::array<std::vector<void*>, BAYLOOM_MAX_LOOPS> call_parameters;
-  std::vector<int64_t> lengths;  ///< of the open dimensions
+  std::vector<int64_t> lengths;                 ///< of the open dimensions
+  std::vector<const PlannedCall*> small_calls;  ///< by call, for these lengths; null: the usual one
 
   /// `programs`: how many each task has; their objects follow each other.
   OnProcessor(NetworkPlan planned, const std::vector<codegen::KernelObject>& objects,
@@ -134,6 +135,11 @@ struct OnProcessor final : Executor::Impl {
         for (int k = 0; k < programs[task]; ++k) {
           own = std::max(own, objects[first_kernels[task] + k].WorkspaceBytes(threads));
         }
+        if (!plan.small_calls.empty()) {
+          for (const SmallCall& small : plan.small_calls[call]) {
+            own = std::max(own, objects[small.call.task].WorkspaceBytes(threads));
+          }
+        }
         bytes += target::AlignUp(own);
       }
       most = std::max(most, bytes);
@@ -161,6 +167,14 @@ struct OnProcessor final : Executor::Impl {
 
   void SetLengths(std::span<const int64_t> of_symbols) override {
     lengths.assign(of_symbols.begin(), of_symbols.end());
+    small_calls.assign(plan.calls.size(), nullptr);
+    for (size_t c = 0; c < plan.small_calls.size(); ++c) {
+      const auto fits = [&](const SmallCall& call) {
+        return call.size.Evaluate(lengths) <= call.up_to;
+      };
+      const auto first = std::ranges::find_if(plan.small_calls[c], fits);
+      if (first != plan.small_calls[c].end()) small_calls[c] = &first->call;
+    }
     for (const PlannedSize& size : plan.sizes) {
       const int64_t value = size.length.Evaluate(lengths);
       std::memcpy(static_cast<char*>(arena.get()) + size.position, &value, sizeof(value));
@@ -193,6 +207,7 @@ struct OnProcessor final : Executor::Impl {
   }
 
   const PlannedCall& CallOf(int position) const {
+    if (small_calls[static_cast<size_t>(position)] != nullptr) return *small_calls[position];
     const int program = used[plan.calls[position].task];
     return program == 0 ? plan.calls[position] : plan.alternatives[position][program - 1];
   }
@@ -269,14 +284,17 @@ struct OnGpu final : Executor::Impl {
 }  // namespace
 
 Executor::Executor(const TaskGraph& network, const std::vector<const tensor::Program*>& programs,
-                   const target::Target& target, Branches branches) {
-  NetworkPlan plan = PlanNetwork(network, programs, target, branches);
+                   const target::Target& target, Branches branches,
+                   std::span<const SmallProgram> small) {
+  NetworkPlan plan = PlanNetwork(network, programs, target, branches, nullptr, small);
+  std::vector<const tensor::Program*> all = programs;
+  for (const SmallProgram& program : small) all.push_back(program.program);
   const std::vector<codegen::KernelObject> objects =
-      CompilePrograms(programs, target, "kernel_", plan.TasksSideBySide(programs.size()));
+      CompilePrograms(all, target, "kernel_", plan.TasksSideBySide(all.size()));
   if (target.kind() == target::TargetKind::kNvidiaGpu) {
     impl_ = std::make_unique<OnGpu>(std::move(plan), objects, target);
   } else {
-    const std::vector<int> one_each(programs.size(), 1);
+    const std::vector<int> one_each(all.size(), 1);
     impl_ = std::make_unique<OnProcessor>(std::move(plan), objects, one_each, target.cores);
   }
 }

@@ -34,7 +34,8 @@ class Executor {
   /// `programs`: one per task of the network. Throws InputError if one cannot be compiled, and if
   /// there is no GPU that can run the network or it has not the memory.
   Executor(const TaskGraph& network, const std::vector<const tensor::Program*>& programs,
-           const target::Target& target, Branches branches = Branches::kInTurn);
+           const target::Target& target, Branches branches = Branches::kInTurn,
+           std::span<const SmallProgram> small = {});
   /// Several programs for each task, one at least, for processors only. A run uses the first of
   /// each, or the one that Use names.
   Executor(const TaskGraph& network,

@@ -36,7 +36,8 @@ class Planner {
 
   /// `further`: by task, programs besides.
   NetworkPlan Plan(const target::Target& target, Branches branches,
-                   const std::vector<std::vector<const tensor::Program*>>& further = {}) {
+                   const std::vector<std::vector<const tensor::Program*>>& further = {},
+                   std::span<const SmallProgram> small = {}) {
     plan_.rounds = RoundsOn(target, branches);
     plan_.symbols = graph_.symbols;
     PlaceCallersBuffers();
@@ -47,6 +48,7 @@ class Planner {
     }
     for (const TaskCall& call : network_.calls) {
       plan_.calls.push_back(PlanCall(call, *programs_[call.task]));
+      if (!small.empty()) plan_.small_calls.push_back(PlanSmallCalls(call, small));
       if (further.empty()) continue;
       std::vector<PlannedCall>& others = plan_.alternatives.emplace_back();
       for (const tensor::Program* program : further[call.task]) {
@@ -175,6 +177,19 @@ class Planner {
     return planned;
   }
 
+  std::vector<SmallCall> PlanSmallCalls(const TaskCall& call, std::span<const SmallProgram> small) {
+    std::vector<SmallCall> calls;
+    for (size_t i = 0; i < small.size(); ++i) {
+      if (small[i].task != call.task) continue;
+      SmallCall planned{PlanCall(call, *small[i].program),
+                        *graph_.values[call.parameters[static_cast<size_t>(small[i].size)]].size,
+                        small[i].up_to};
+      planned.call.task = static_cast<int>(network_.tasks.size() + i);
+      calls.push_back(std::move(planned));
+    }
+    return calls;
+  }
+
   /// Of a value that is no constant.
   Storage PlaceOf(ValueId value) const {
     const auto [whole, first] = network_.storage[value];
@@ -259,8 +274,9 @@ std::vector<bool> NetworkPlan::TasksSideBySide(size_t count) const {
 
 NetworkPlan PlanNetwork(const TaskGraph& network,
                         const std::vector<const tensor::Program*>& programs,
-                        const target::Target& target, Branches branches, ConstantSink* sink) {
-  return Planner(network, programs, sink).Plan(target, branches);
+                        const target::Target& target, Branches branches, ConstantSink* sink,
+                        std::span<const SmallProgram> small) {
+  return Planner(network, programs, sink).Plan(target, branches, {}, small);
 }
 
 NetworkPlan PlanWithAlternatives(const TaskGraph& network,

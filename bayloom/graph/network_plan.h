@@ -35,6 +35,21 @@ struct PlannedCall {
   std::vector<Storage> arguments;
 };
 
+/// A program of a task besides, for calls in which one of its sizes is small.
+struct SmallProgram {
+  int task;
+  int size;       ///< of the workload's sizes
+  int64_t up_to;  ///< the largest value that it is used for
+  const tensor::Program* program;
+};
+
+/// A call of such a program.
+struct SmallCall {
+  PlannedCall call;  ///< its `task` is the number of tasks and the program's position behind these
+  Length size;
+  int64_t up_to;
+};
+
 /// How calls that do not depend on each other are run.
 enum class Branches : uint8_t {
   kInTurn,      ///< one after the other, each by all threads
@@ -85,6 +100,9 @@ class ConstantSink {
 /// executor and by ahead-of-time packages.
 struct NetworkPlan {
   std::vector<PlannedCall> calls;  ///< parallel to the network's
+  /// By call: what runs in place of it where a size is small, the smallest first. Empty: nothing
+  /// does.
+  std::vector<std::vector<SmallCall>> small_calls;
   /// The same calls of the further programs that their tasks have, where there are any
   /// (PlanWithAlternatives): first by call, then by program.
   std::vector<std::vector<PlannedCall>> alternatives;
@@ -108,11 +126,12 @@ struct NetworkPlan {
 
 /// `programs`: one per task, as it will be compiled for the target. Calls run in turn by one thread
 /// and on GPUs, and where their programs cannot run side by side (codegen/kernel_steps.h).
-/// Constants go to the sink, where there is one.
+/// Constants go to the sink, where there is one. `small`: programs besides, those of a task by
+/// ascending `up_to`.
 NetworkPlan PlanNetwork(const TaskGraph& network,
                         const std::vector<const tensor::Program*>& programs,
                         const target::Target& target, Branches branches,
-                        ConstantSink* sink = nullptr);
+                        ConstantSink* sink = nullptr, std::span<const SmallProgram> small = {});
 
 /// The same for one of several programs of each task, any of which a run may use, with calls in
 /// turn. `programs`: at least one for each task; the first are those of NetworkPlan::calls.

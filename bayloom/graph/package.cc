@@ -76,16 +76,18 @@ class KernelPool {
  public:
   /// Moves the calls of a plan from its network's tasks to the kernels here.
   void Take(const TaskGraph& network, const std::vector<const tensor::Program*>& programs,
-            NetworkPlan& plan) {
+            std::span<const SmallProgram> small, NetworkPlan& plan) {
     std::vector<int> kernel_of;
     for (size_t task = 0; task < programs.size(); ++task) {
-      const std::pair key(network.tasks[task].workload.StructuralHash(),
-                          programs[task]->StructuralHash());
-      const auto [kernel, is_new] = known_.emplace(key, static_cast<int>(programs_.size()));
-      if (is_new) programs_.push_back(programs[task]);
-      kernel_of.push_back(kernel->second);
+      kernel_of.push_back(KernelOf(network.tasks[task].workload, *programs[task]));
+    }
+    for (const SmallProgram& program : small) {
+      kernel_of.push_back(KernelOf(network.tasks[program.task].workload, *program.program));
     }
     for (PlannedCall& call : plan.calls) call.task = kernel_of[call.task];
+    for (std::vector<SmallCall>& calls : plan.small_calls) {
+      for (SmallCall& call : calls) call.call.task = kernel_of[call.call.task];
+    }
     const std::vector<bool> here = plan.TasksSideBySide(programs_.size());
     side_by_side_.resize(programs_.size());
     for (size_t kernel = 0; kernel < here.size(); ++kernel) {
@@ -98,6 +100,13 @@ class KernelPool {
   const std::vector<bool>& side_by_side() const { return side_by_side_; }
 
  private:
+  int KernelOf(const tensor::Workload& workload, const tensor::Program& program) {
+    const std::pair key(workload.StructuralHash(), program.StructuralHash());
+    const auto [kernel, is_new] = known_.emplace(key, static_cast<int>(programs_.size()));
+    if (is_new) programs_.push_back(&program);
+    return kernel->second;
+  }
+
   std::map<std::pair<uint64_t, uint64_t>, int> known_;  // by hashes of workload and program
   std::vector<const tensor::Program*> programs_;
   std::vector<bool> side_by_side_;
@@ -112,12 +121,12 @@ CompiledVariant CompileVariant(std::span<const PackageShape> shapes, size_t vari
   KernelPool pool;
   std::vector<SharingPrograms> kept;
   for (const PackageShape& shape : shapes) {
-    const auto& [target, given, divided, branches] = shape.variants[variant];
+    const auto& [target, given, divided, branches, small] = shape.variants[variant];
     const TaskGraph& network = divided != nullptr ? *divided : *shape.network;
     kept.push_back(compiled.IsForGpu() ? SharingPrograms{given, {}} : ShareForms(network, given));
     const std::vector<const tensor::Program*>& programs = kept.back().programs;
-    compiled.plans.push_back(PlanNetwork(network, programs, target, branches, &constants));
-    pool.Take(network, programs, compiled.plans.back());
+    compiled.plans.push_back(PlanNetwork(network, programs, target, branches, &constants, small));
+    pool.Take(network, programs, small, compiled.plans.back());
   }
   const std::string prefix = KernelPrefix(number);
   compiled.kernels = CompilePrograms(pool.programs(), compiled.target, prefix, pool.side_by_side());

@@ -21,6 +21,7 @@ struct PackageVariant {
   /// The network as it is divided for this target; null: as its shape has it.
   const TaskGraph* network = nullptr;
   Branches branches = Branches::kInTurn;
+  std::vector<SmallProgram> small = {};  ///< programs of the divided network besides
 };
 
 /// A network for inputs of one shape: the same model, imported with other extents.

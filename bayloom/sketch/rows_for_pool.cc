@@ -159,6 +159,10 @@ std::optional<tensor::Workload> WithRowsForPool(const tensor::Workload& workload
   const std::string& convolution = blocks[pair->blocks.convolution].name;
   if (PromisesWinograd(pair->schedule, convolution)) return std::nullopt;
   if (!pair->outside.any()) return workload;
+  const auto has_open_rows = [](const tensor::Stage& stage) {
+    return stage.iters.size() > kRow && stage.iters[kRow].bound.is_open();
+  };
+  if (std::ranges::any_of(workload.stages, has_open_rows)) return std::nullopt;
   if (pair->blocks.pool_padding < 0 || pair->blocks.padding < 0) return std::nullopt;
   return RowAdder(workload, pair->outside).Run(convolution, blocks[pair->blocks.pool_padding].name);
 }

@@ -36,9 +36,10 @@ std::string Operators(const Workload& workload) {
 }
 
 std::string Extents(const Stage& stage, IterKind kind) {
-  std::vector<int64_t> extents;
+  std::vector<std::string> extents;
   for (const Iter& iter : stage.iters) {
-    if (iter.kind == kind) extents.push_back(iter.extent);
+    const char* open = iter.bound.is_open() ? ".." : "";
+    if (iter.kind == kind) extents.push_back(fmt::format("{}{}", open, iter.extent));
   }
   return fmt::format("{}", fmt::join(extents, "x"));
 }
@@ -118,6 +119,7 @@ bool HasResidual(const Workload& workload, const Stage& main) {
 std::string Types(const Workload& workload, const Stage& main) {
   std::set<std::string> types;
   for (const BufferId parameter : workload.Parameters()) {
+    if (workload.buffers[parameter].role == BufferRole::kSize) continue;
     types.insert(std::string(ToString(workload.buffers[parameter].dtype)));
   }
   types.insert(std::string(ToString(workload.buffers[main.output].dtype)));

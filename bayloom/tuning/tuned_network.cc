@@ -50,7 +50,13 @@ ChosenProgram EstimatedProgram(const sketch::SpaceGenerator& space, const Choice
   std::erase_if(adapted, [&](const sketch::Candidate& candidate) {
     return !options.derivations.Allows(candidate.trace);
   });
-  sketch::Candidate chosen = FastestByEstimate(space, adapted, options.zero_trials, pool);
+  ProgramsBySize by_size;
+  if (space.workload().points.empty()) {
+    by_size.largest = FastestByEstimate(space, adapted, options.zero_trials, pool);
+  } else {
+    by_size = FastestBySize(space, options.derivations, adapted, options.zero_trials, pool);
+  }
+  sketch::Candidate& chosen = by_size.largest;
   bool is_plain = IsPlain(chosen);
   if (!is_plain && options.check != nullptr) {
     const Status checked = options.check->Check(space.workload(), chosen.program);
@@ -68,7 +74,8 @@ ChosenProgram EstimatedProgram(const sketch::SpaceGenerator& space, const Choice
     is_plain = true;
   }
   return {std::move(chosen.program), std::nullopt,
-          is_plain ? ProgramSource::kPlain : ProgramSource::kEstimated};
+          is_plain ? ProgramSource::kPlain : ProgramSource::kEstimated,
+          is_plain ? std::vector<SmallCandidate>() : std::move(by_size.small)};
 }
 
 /// Finds programs for workloads, each once.
@@ -279,6 +286,17 @@ TunedNetwork TunedNetwork::Choose(graph::TaskGraph network, const target::Target
 std::vector<const tensor::Program*> TunedNetwork::Programs() const {
   std::vector<const tensor::Program*> programs;
   for (const ChosenProgram& program : chosen) programs.push_back(&program.program);
+  return programs;
+}
+
+std::vector<graph::SmallProgram> TunedNetwork::SmallPrograms() const {
+  std::vector<graph::SmallProgram> programs;
+  for (size_t task = 0; task < chosen.size(); ++task) {
+    for (const SmallCandidate& small : chosen[task].small) {
+      programs.push_back(
+          {static_cast<int>(task), small.size, small.up_to, &small.candidate.program});
+    }
+  }
   return programs;
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "bayloom/graph/network_plan.h"
 #include "bayloom/graph/tasks.h"
 #include "bayloom/record/store.h"
 #include "bayloom/target/target.h"
@@ -18,6 +19,7 @@
 #include "bayloom/tuning/division.h"
 #include "bayloom/tuning/network_front.h"
 #include "bayloom/tuning/program_check.h"
+#include "bayloom/tuning/programs_by_size.h"
 #include "bayloom/tuning/user_store.h"
 #include "bayloom/tuning/zero_trial_program.h"
 
@@ -36,6 +38,8 @@ struct ChosenProgram {
   tensor::Program program;
   std::optional<trial::Outcome> measured;
   ProgramSource source = ProgramSource::kPlain;
+  /// Of a workload with open axes: programs for small lengths.
+  std::vector<SmallCandidate> small = {};
 };
 
 /// Where programs are looked for, and how one is made where none is known.
@@ -86,6 +90,8 @@ struct TunedNetwork {
                              const ChoiceOptions& options);
 
   std::vector<const tensor::Program*> Programs() const;
+  /// Those for small lengths.
+  std::vector<graph::SmallProgram> SmallPrograms() const;
   /// Those with a measured program.
   int TunedTasks() const;
   int CountOf(ProgramSource source) const;

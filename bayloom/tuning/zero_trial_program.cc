@@ -19,11 +19,14 @@ namespace {
 constexpr int kManyTasks = 32, kMinPopulation = 128;
 
 /// Fitness for evolution: runs a second by the estimate.
-strategy::Scorer EstimatedRates(const target::Target& target, base::ThreadPool& pool) {
-  return [&target, &pool](std::span<const sketch::Candidate* const> programs) {
+strategy::Scorer EstimatedRates(const target::Target& target, const ZeroTrialOptions& options,
+                                base::ThreadPool& pool) {
+  return [&](std::span<const sketch::Candidate* const> programs) {
     std::vector<double> rates(programs.size());
     pool.ParallelFor(std::ssize(programs), [&](int64_t i) {
-      rates[i] = 1 / feature::EstimateCodeTime(programs[i]->program, target);
+      const tensor::Program& program = programs[i]->program;
+      if (options.accepts && !options.accepts(program)) return;
+      rates[i] = 1 / feature::EstimateCodeTime(program, target);
     });
     return rates;
   };
@@ -79,8 +82,9 @@ sketch::Candidate FastestByEstimate(const sketch::SpaceGenerator& space,
   for (const sketch::Candidate& candidate : adapted) {
     first.push_back(std::make_shared<const sketch::Candidate>(candidate));
   }
-  const std::vector<strategy::ScoredCandidate> best = evolution.Run(
-      {}, first, options.population, EstimatedRates(space.target(), pool), {}, /*keep=*/1, random);
+  const std::vector<strategy::ScoredCandidate> best =
+      evolution.Run({}, first, options.population, EstimatedRates(space.target(), options, pool),
+                    {}, /*keep=*/1, random);
   if (best.empty()) return plain;
   const double plain_rate = 1 / feature::EstimateCodeTime(plain.program, space.target());
   return best[0].rating > plain_rate ? *best[0].candidate : plain;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "bayloom/base/thread_pool.h"
@@ -18,6 +19,8 @@ struct ZeroTrialOptions {
   int population = 512;
   int generations = 4;
   uint64_t seed = 0;
+  /// Which programs may be chosen; empty: all.
+  std::function<bool(const tensor::Program&)> accepts = {};
 
   /// The same for each task of a network of so many: of many tasks, each has fewer programs.
   ZeroTrialOptions SharedBy(int tasks) const;

@@ -212,6 +212,9 @@ std::string DeclareKernels(const CompiledVariant& compiled) {
   std::set<int> kernels;
   for (const NetworkPlan& plan : compiled.plans) {
     for (const PlannedCall& call : plan.calls) kernels.insert(call.task);
+    for (const std::vector<SmallCall>& calls : plan.small_calls) {
+      for (const SmallCall& call : calls) kernels.insert(call.call.task);
+    }
   }
   std::string source;
   for (const int kernel : kernels) source += DeclareKernel(compiled.kernels[kernel]);
@@ -236,6 +239,13 @@ WorkspaceBytes LargestWorkspace(const CompiledVariant& compiled) {
     for (const std::vector<int>& round : plan.rounds) {
       WorkspaceBytes bytes;
       for (int call : round) bytes = bytes.Behind(compiled.kernels[plan.calls[call].task]);
+      for (int call : round) {
+        if (plan.small_calls.empty()) break;
+        for (const SmallCall& small : plan.small_calls[call]) {
+          const WorkspaceBytes own = WorkspaceBytes().Behind(compiled.kernels[small.call.task]);
+          bytes = {std::max(bytes.shared, own.shared), std::max(bytes.worker, own.worker)};
+        }
+      }
       largest = {std::max(largest.shared, bytes.shared), std::max(largest.worker, bytes.worker)};
     }
   }
@@ -253,6 +263,18 @@ std::string Parameters(const PlannedCall& call, const std::string& name) {
 std::string RunCall(const CompiledVariant& compiled, const PlannedCall& call) {
   return fmt::format("  {{\n{}    {}(parameters, workspace);\n  }}\n",
                      Parameters(call, "parameters"), compiled.kernels[call.task].symbol);
+}
+
+/// The call, or what runs in its place for small sizes.
+std::string RunOneOf(const CompiledVariant& compiled, const NetworkPlan& plan, int call) {
+  std::string source;
+  if (!plan.small_calls.empty()) {
+    for (const SmallCall& small : plan.small_calls[call]) {
+      source += fmt::format("  if ({} <= {})\n{}  else\n", small.size.ToCode("lengths"),
+                            small.up_to, RunCall(compiled, small.call));
+    }
+  }
+  return source + RunCall(compiled, plan.calls[call]);
 }
 
 /// Runs the calls of a round side by side.
@@ -284,8 +306,8 @@ std::string RunFunction(const CompiledVariant& compiled, size_t variant, size_t 
       fmt::format(kRunHead, fmt::arg("variant", variant), fmt::arg("shape", shape));
   source += BeginRun(plan);
   for (const std::vector<int>& round : plan.rounds) {
-    source += round.size() == 1 ? RunCall(compiled, plan.calls[round[0]])
-                                : RunRound(compiled, plan, round);
+    source +=
+        round.size() == 1 ? RunOneOf(compiled, plan, round[0]) : RunRound(compiled, plan, round);
   }
   for (const PlannedCopy& copy : plan.copies) {
     source +=
