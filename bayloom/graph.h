@@ -8,9 +8,9 @@
 ///     const TaskGraph network = ExtractTasks(ImportOnnx("resnet18.onnx"));
 ///
 /// Reading order: `graph.h` and `builder.h`; `import.h` with `import/refusal_policy.h`; one
-/// handler, such as `operators/pooling.cc`; `passes/passes.h` and `passes/optimize.cc` (their
-/// order); `tasks/fusion.h` and `tasks.h`; `executor.h`; `network_plan.h` and `package.h`
-/// (libraries).
+/// handler, such as `operators/pooling.cc`; `open/import_open.h` (dimensions whose lengths are
+/// known when the network runs); `passes/passes.h` and `passes/optimize.cc` (their order);
+/// `tasks/fusion.h` and `tasks.h`; `executor.h`; `network_plan.h` and `package.h` (libraries).
 
 #include "bayloom/graph/builder.h"
 #include "bayloom/graph/call_kinds.h"
@@ -18,6 +18,7 @@
 #include "bayloom/graph/extent_sum.h"
 #include "bayloom/graph/graph.h"
 #include "bayloom/graph/import.h"
+#include "bayloom/graph/length.h"
 #include "bayloom/graph/network_plan.h"
 #include "bayloom/graph/package.h"
 #include "bayloom/graph/partial.h"

@@ -107,6 +107,7 @@ std::string Verdict(const graph::ModelSurvey& survey) {
   for (const std::string& input : to_freeze) {
     needs.push_back(fmt::format("--freeze {}=VALUE", input));
   }
+  if (needs.empty() && !survey.symbols.empty()) return "is one network for all these lengths";
   if (needs.empty()) return "can be tuned as it is";
   return fmt::format(
       "needs {}{}", fmt::join(needs, " "),
@@ -159,9 +160,25 @@ nlohmann::json ToJson(const std::vector<graph::DescribedTensor>& tensors) {
   return json;
 }
 
-nlohmann::json ToJson(const std::vector<graph::OpenDimension>& dimensions) {
+/// The range that a dimension is given; null if it is none.
+const graph::Symbol* FindSymbol(const graph::ModelSurvey& survey, const std::string& name) {
+  for (const graph::Symbol& symbol : survey.symbols) {
+    if (symbol.name == name) return &symbol;
+  }
+  return nullptr;
+}
+
+nlohmann::json ToJson(const std::vector<graph::OpenDimension>& dimensions,
+                      const graph::ModelSurvey& survey) {
   nlohmann::json json = nlohmann::json::array();
-  for (const auto& d : dimensions) json.push_back({{"name", d.name}, {"inputs", d.inputs}});
+  for (const auto& d : dimensions) {
+    json.push_back({{"name", d.name}, {"inputs", d.inputs}});
+    const graph::Symbol* symbol = FindSymbol(survey, d.name);
+    if (!symbol) continue;
+    json.back()["smallest"] = symbol->smallest;
+    json.back()["largest"] = symbol->largest;
+    json.back()["step"] = symbol->step;
+  }
   return json;
 }
 
@@ -184,8 +201,8 @@ nlohmann::json ToJson(const CheckedModel& checked) {
                          {"operator_sets", survey.operator_sets},
                          {"inputs", ToJson(survey.inputs)},
                          {"outputs", ToJson(survey.outputs)},
-                         {"open", ToJson(survey.open)},
-                         {"missing", ToJson(survey.missing)},
+                         {"open", ToJson(survey.open, survey)},
+                         {"missing", ToJson(survey.missing, survey)},
                          {"shapeless", survey.shapeless},
                          {"assumed", survey.assumed},
                          {"parameters", std::move(parameters)},
@@ -216,9 +233,10 @@ std::string Header(const graph::ModelSurvey& survey) {
   for (const auto& out : survey.outputs)
     text += fmt::format("output  {}  {}\n", base::SingleLine(out.name), out.type);
   for (const auto& dimension : survey.open) {
-    text +=
-        fmt::format("open    {}  in {}\n", base::SingleLine(dimension.name),
-                    base::SingleLine(fmt::format("{}", fmt::join(dimension.inputs, ", ")), 200));
+    const graph::Symbol* symbol = FindSymbol(survey, dimension.name);
+    text += fmt::format(
+        "open    {}  in {}\n", base::SingleLine(symbol ? symbol->ToString() : dimension.name),
+        base::SingleLine(fmt::format("{}", fmt::join(dimension.inputs, ", ")), 200));
   }
   for (const graph::ParameterCount& p : survey.parameters) {
     text += fmt::format("data    {}  {} in {:.1f} MB\n", p.type, report::FormatCount(p.count),
@@ -230,8 +248,10 @@ std::string Header(const graph::ModelSurvey& survey) {
 std::string Text(const CheckedModel& checked) {
   const graph::ModelSurvey& survey = checked.survey;
   std::string text = Header(survey) + "\n" + OperatorTable(survey).Text();
-  const std::string assumed =
-      survey.assumed.empty() ? "" : fmt::format(" with {}", Assignments(survey.assumed));
+  const std::string assumed = !survey.symbols.empty() ? " with the largest lengths"
+                              : survey.assumed.empty()
+                                  ? ""
+                                  : fmt::format(" with {}", Assignments(survey.assumed));
   if (!survey.refusals.empty()) text += "\n" + RefusalTable(survey).Text();
   if (!survey.refusals.empty() && !assumed.empty()) {
     text += fmt::format("examined{}: refusals may be due to these sizes\n", assumed);

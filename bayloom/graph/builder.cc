@@ -222,7 +222,7 @@ tensor::Tensor GraphBuilder::AddNode(Node node, std::vector<int64_t> shape) {
     };
     value.constant = std::make_shared<const tensor::HostTensor>(EvaluateStage(node.stage, lookup));
   }
-  if (!value.constant) graph_.nodes.push_back(std::move(node));
+  if (!value.constant || compares_lengths_) graph_.nodes.push_back(std::move(node));
   graph_.values.push_back(std::move(value));
   return tensor::Tensor(id, dtype, std::move(shape));
 }
@@ -253,7 +253,7 @@ void GraphBuilder::Rename(const tensor::Tensor& tensor, std::string name) {
 
 Graph GraphBuilder::Build(std::vector<GraphOutput> outputs) {
   graph_.outputs = std::move(outputs);
-  RemoveDeadNodes(graph_);
+  if (!compares_lengths_) RemoveDeadNodes(graph_);
   return std::move(graph_);
 }
 

@@ -31,6 +31,12 @@ class GraphBuilder {
   /// Goes on writing an existing graph: new nodes come after the ones that are there.
   explicit GraphBuilder(Graph graph);
 
+  /// Writes the graph so that it can be compared with that of other lengths (open/compare.h): the
+  /// nodes of what is folded stay in it, and what the outputs do not need; operators write an index
+  /// that depends on an extent as an expression, not as a table.
+  void CompareLengths() { compares_lengths_ = true; }
+  bool compares_lengths() const { return compares_lengths_; }
+
   /// Nodes made from now on are named "<scope>.<op>".
   void SetScope(std::string scope) { scope_ = std::move(scope); }
 
@@ -76,6 +82,7 @@ class GraphBuilder {
   Graph graph_;
   std::string scope_;
   std::shared_ptr<KnownFloats> known_floats_;
+  bool compares_lengths_ = false;
   int64_t folding_budget_;  ///< work that may still be spent on folding
 };
 

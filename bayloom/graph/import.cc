@@ -33,6 +33,8 @@
 #include "bayloom/graph/import/small_values.h"
 #include "bayloom/graph/import/value_types.h"
 #include "bayloom/graph/import/wide_floats.h"
+#include "bayloom/graph/open/generalize.h"
+#include "bayloom/graph/open/import_open.h"
 #include "bayloom/graph/operators/integer_operators.h"
 
 namespace bayloom::graph {
@@ -55,6 +57,13 @@ class Importer {
   /// Gives the memory of the model's initializers back as they are read.
   Graph RunAndRelease(onnx::ModelProto& model) {
     released_ = model.mutable_graph();
+    return Run();
+  }
+
+  /// To compare it with an import for other lengths. Initializers that are read are in `known`.
+  Graph RunToCompare(KnownInitializers& known) {
+    known_ = &known;
+    builder_.CompareLengths();
     return Run();
   }
 
@@ -122,14 +131,23 @@ class Importer {
   void DefineInitializers(const onnx::GraphProto& graph, Scope& scope) {
     for (int i = 0; i < graph.initializer_size(); ++i) {
       const onnx::TensorProto& initializer = graph.initializer(i);
-      DefineInitializer(initializer, scope,
-                        [&] { return TensorFromOnnx(initializer, data_folder_); });
+      DefineInitializer(initializer, scope, [&] { return ReadInitializer(initializer); });
       if (&graph == released_) delete released_->mutable_initializer(i)->release_raw_data();
     }
     for (const auto& initializer : graph.sparse_initializer()) {
       DefineInitializer(initializer.values(), scope,
                         [&] { return TensorFromSparse(initializer, data_folder_); });
     }
+  }
+
+  std::shared_ptr<const tensor::HostTensor> ReadInitializer(const onnx::TensorProto& proto) const {
+    const auto read = [&] {
+      return std::make_shared<const tensor::HostTensor>(TensorFromOnnx(proto, data_folder_));
+    };
+    if (!known_) return read();
+    std::shared_ptr<const tensor::HostTensor>& known = (*known_)[&proto];
+    if (!known) known = read();
+    return known;
   }
 
   /// `proto` has the name and the element type; `read` returns the data.
@@ -366,6 +384,7 @@ class Importer {
   const DataFolder data_folder_;
   const onnx::ModelProto& model_;
   onnx::GraphProto* released_ = nullptr;
+  KnownInitializers* known_ = nullptr;
   const ImportOptions& options_;
   const std::unique_ptr<RefusalPolicy> policy_;
   GraphBuilder builder_;
@@ -402,9 +421,19 @@ std::optional<Graph> ImportNoting(const std::string& path, const onnx::ModelProt
   }
 }
 
+Graph ImportToCompare(const std::string& path, const onnx::ModelProto& model,
+                      const ImportOptions& options, KnownInitializers& known) {
+  return Importer(path, model, options, ThrowRefusals()).RunToCompare(known);
+}
+
 Graph ImportOnnx(const std::string& path, const ImportOptions& options) {
   onnx::ModelProto model = ReadModel(path);
   try {
+    if (!options.symbols.empty()) {
+      Graph open = ImportOpen(path, model, options);
+      ForgetInnerBounds(open);
+      return open;
+    }
     return Importer(path, model, options, ThrowRefusals()).RunAndRelease(model);
   } catch (...) {
     RethrowNaming(path);

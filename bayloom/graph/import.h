@@ -19,6 +19,11 @@ struct ImportOptions {
   /// to be given: here, by a shape, or by an input that is frozen (OpenShapeError). What the model
   /// calls a sum of others, "past + 1", follows from those.
   std::map<std::string, int64_t> dimensions;
+  /// Dimensions, by their names, that are to stay open in the graph. Only ImportOnnx and SurveyOnnx
+  /// take them.
+  std::vector<Symbol> symbols;
+  /// Dimensions whose extents are sums of numbers and of those given above: "past + sequence".
+  std::map<std::string, std::string> sums;
   /// Shapes of inputs by name, in place of what the file says. A dimension that the file leaves
   /// open has the extent given here in all inputs.
   std::map<std::string, std::vector<int64_t>> input_shapes;

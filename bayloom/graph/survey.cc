@@ -22,6 +22,7 @@
 #include "bayloom/graph/import/input_shapes.h"
 #include "bayloom/graph/import/onnx_tensor.h"
 #include "bayloom/graph/import/opset_versions.h"
+#include "bayloom/graph/open/import_open.h"
 
 namespace bayloom::graph {
 namespace {
@@ -203,6 +204,21 @@ void CheckOptions(const std::string& path, const std::vector<DeclaredInput>& inp
   }
 }
 
+/// Whether the network is the same one for all lengths of dimensions that stay open, and the types
+/// that inputs and outputs have then.
+void SurveyOpen(const std::string& path, const onnx::ModelProto& model,
+                const ImportOptions& options, ModelSurvey& survey) {
+  const Graph open = ImportOpen(path, model, options);
+  for (DescribedTensor& input : survey.inputs) {
+    for (ValueId value : open.inputs) {
+      if (open.values[value].name == input.name) input.type = TypeOf(open, value);
+    }
+  }
+  for (size_t i = 0; i < open.outputs.size(); ++i) {
+    survey.outputs.at(i).type = TypeOf(open, open.outputs[i].value);
+  }
+}
+
 }  // namespace
 
 ModelSurvey SurveyOnnx(const std::string& path, const ImportOptions& options) {
@@ -218,8 +234,10 @@ ModelSurvey SurveyOnnx(const std::string& path, const ImportOptions& options) {
   }
   survey.open = OpenDimensions(inputs);
   CheckOptions(path, inputs, options);
+  survey.symbols = options.symbols;
   try {
     SurveyNodes(path, model, options, survey);
+    if (survey.IsComplete() && !options.symbols.empty()) SurveyOpen(path, model, options, survey);
   } catch (const std::bad_alloc&) {
     throw SystemError(fmt::format("{}: out of memory", path));
   } catch (const InputError& error) {

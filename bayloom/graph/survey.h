@@ -60,7 +60,9 @@ struct ModelSurvey {
   std::vector<NodeRefusal> refusals;       ///< in the order of the nodes
   int64_t unexamined_nodes = 0;            ///< behind refused ones: their operators are supported
   std::vector<std::string> problems;       ///< refused, but of no node
-  /// The network, if all of it is supported, with the extents given and assumed.
+  std::vector<Symbol> symbols;             ///< dimensions that are given ranges
+  /// The network, if all of it is supported, with the extents given and assumed, and the largest
+  /// ones of those that stay open.
   std::optional<Graph> graph;
 
   bool IsSupported() const { return refusals.empty() && problems.empty(); }

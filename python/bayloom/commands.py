@@ -12,7 +12,7 @@ from .database import Database
 from .frames import frame
 
 Path = Union[str, "os.PathLike[str]"]
-Extents = Mapping[str, Union[int, Sequence[int]]]
+Extents = Mapping[str, Union[int, str, Sequence[int]]]
 
 
 class _NewTrials:

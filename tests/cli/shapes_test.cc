@@ -118,6 +118,55 @@ TEST_F(Shapes, ASizeMayBeASumOfOthers) {
   EXPECT_THAT(unknown.error, HasSubstr("'batch=other+1' is no sum of numbers and of sizes"));
 }
 
+TEST_F(Shapes, RangesThatAreNoneAreRefusedInOneLine) {
+  const std::vector<std::pair<std::string, std::string>> ranges = {
+      {"5..1", "ends before it begins"},
+      {"5..5", "one length in it; write 5"},
+      {"8..30:8", "write 8..24:8"},
+      {"1..", "no range"},
+      {"..4", "no range"},
+      {"1..8:0", "no range"},
+      {"-1..8", "no range"},
+      {"1..x", "no range"}};
+  for (const auto& [range, reason] : ranges) {
+    const Answer answer = RunBayloom({"check", dense_, "--dim", "sequence=" + range});
+    EXPECT_EQ(answer.exit_code, 2) << range;
+    EXPECT_THAT(answer.error,
+                AllOf(HasSubstr("--dim sequence=" + range + ": "), HasSubstr(reason)));
+  }
+  for (const char* command : {"run", "show", "bench", "compile", "tune"}) {
+    const Answer answer =
+        RunBayloom({command, dense_, "--dim", "batch=1", "--dim", "sequence=1..8"});
+    EXPECT_EQ(answer.exit_code, 2) << command;
+    EXPECT_THAT(answer.error, HasSubstr("--dim sequence=1..8: only 'check' takes ranges"))
+        << command;
+  }
+}
+
+TEST_F(Shapes, CheckNamesDimensionsThatStayOpen) {
+  const std::vector<std::string> check = {"check",   dense_,  "--dim",
+                                          "batch=2", "--dim", "sequence=4..16:4"};
+  const Answer text = RunBayloom(check);
+  EXPECT_EQ(text.exit_code, 0) << text.error;
+  EXPECT_THAT(text.out, AllOf(HasSubstr("open    sequence=4..16:4  in a, b"),
+                              HasSubstr("a  float32[2, sequence, 4]"),
+                              HasSubstr("float32[2, sequence, 6]"), HasSubstr("one network")));
+  std::vector<std::string> with_json = check;
+  with_json.emplace_back("--json");
+  const nlohmann::json json = nlohmann::json::parse(RunBayloom(with_json).out);
+  EXPECT_EQ(json["outputs"][0]["type"], "float32[2, sequence, 6]");
+  EXPECT_EQ(json["open"][1]["largest"], 16);
+  EXPECT_EQ(json["open"][1]["step"], 4);
+  EXPECT_FALSE(json["open"][0].contains("largest"));
+}
+
+TEST_F(Shapes, ASumOfARangeStaysOpen) {
+  const Answer answer =
+      RunBayloom({"check", dense_, "--dim", "sequence=1..8", "--dim", "batch=sequence+1"});
+  EXPECT_EQ(answer.exit_code, 0) << answer.error;
+  EXPECT_THAT(answer.out, HasSubstr("float32[sequence + 1, sequence, 6]"));
+}
+
 TEST_F(Shapes, SeveralSizesAreTunedTogether) {
   const std::string database = folder_ / "dense.db";
   const Answer tuned =

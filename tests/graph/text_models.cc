@@ -14,13 +14,18 @@
 
 namespace bayloom::graph {
 
-Graph ImportText(const std::string& graph, int opset, const ImportOptions& options) {
+onnx::ModelProto ParseModel(const std::string& graph, int opset) {
   const std::string text = fmt::format(
       "<ir_version: 7, opset_import: [\"\" : {}, \"com.microsoft\" : 1]> {}", opset, graph);
   onnx::ModelProto model;
   onnx::OnnxParser parser(text.c_str());
   const auto status = parser.Parse(model);
   EXPECT_TRUE(status.IsOK()) << status.ErrorMessage();
+  return model;
+}
+
+Graph ImportText(const std::string& graph, int opset, const ImportOptions& options) {
+  const onnx::ModelProto model = ParseModel(graph, opset);
   const auto path =
       std::filesystem::temp_directory_path() / fmt::format("bayloom_text_{}.onnx", getpid());
   std::ofstream(path, std::ios::binary) << model.SerializeAsString();

@@ -7,10 +7,17 @@
 
 #include "bayloom/graph/import.h"
 
+namespace onnx {
+class ModelProto;
+}
+
 namespace bayloom::graph {
 
-/// Imports a model given as a graph in ONNX's text format. It uses the operator set `opset`, and
-/// version 1 of com.microsoft's.
+/// A model given as a graph in ONNX's text format. It uses the operator set `opset`, and version 1
+/// of com.microsoft's.
+onnx::ModelProto ParseModel(const std::string& graph, int opset = 14);
+
+/// Imports such a model.
 Graph ImportText(const std::string& graph, int opset = 14, const ImportOptions& options = {});
 
 }  // namespace bayloom::graph

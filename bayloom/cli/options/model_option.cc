@@ -17,6 +17,18 @@
 #include "bayloom/tuning/tuning_subject.h"
 
 namespace bayloom::cli {
+namespace {
+
+/// The options of a shape, for what takes fixed sizes only.
+const graph::ImportOptions& FixedSizes(const ModelShape& shape) {
+  if (shape.options.symbols.empty()) return shape.options;
+  const graph::Symbol& first = shape.options.symbols.front();
+  throw InputError(fmt::format("--dim {}: only 'check' takes ranges; give a size, such as {}={}",
+                               base::SingleLine(first.ToString()), base::SingleLine(first.name),
+                               first.largest));
+}
+
+}  // namespace
 
 CLI::Option* ModelOption::AddTo(CLI::App& command) {
   shapes.AddTo(command);
@@ -37,16 +49,18 @@ ModelShape ModelOption::OnlyShape() const {
   return std::move(all.front());
 }
 
-graph::Graph ModelOption::LoadGraph() const { return ImportWithAdvice(path, OnlyShape().options); }
+graph::Graph ModelOption::LoadGraph() const {
+  return ImportWithAdvice(path, FixedSizes(OnlyShape()));
+}
 
 graph::PartialNetwork ModelOption::LoadPartial() const {
-  return ImportPartialWithAdvice(path, OnlyShape().options);
+  return ImportPartialWithAdvice(path, FixedSizes(OnlyShape()));
 }
 
 graph::TaskGraph ModelOption::Load() const { return Load(OnlyShape()); }
 
 graph::TaskGraph ModelOption::Load(const ModelShape& shape) const {
-  return precision.TasksOf(ImportWithAdvice(path, shape.options));
+  return precision.TasksOf(ImportWithAdvice(path, FixedSizes(shape)));
 }
 
 std::string ModelOption::SubjectName() const {

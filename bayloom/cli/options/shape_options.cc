@@ -16,7 +16,6 @@
 #include "bayloom/base/shell_text.h"
 #include "bayloom/base/single_line.h"
 #include "bayloom/cli/help.h"
-#include "bayloom/graph/extent_sum.h"
 
 namespace bayloom::cli {
 namespace {
@@ -73,21 +72,55 @@ Assignment ParseAssignment(const std::string& text, size_t equals, const char* o
   throw InputError(fmt::format("{}: '{}' is given twice", option, base::SingleLine(name)));
 }
 
-/// What --dim gives a dimension: values, or a sum of others.
+/// What --dim gives a dimension: values, a range in which it stays open, or a sum of others.
 struct DimensionValues {
   std::string name;
   std::vector<int64_t> values;
+  std::optional<graph::Symbol> range;
   std::string sum;
 };
 
+/// "1..512", "32..1280:32"; nullopt if it is no range.
+std::optional<graph::Symbol> ParseRange(const std::string& name, std::string_view text) {
+  constexpr std::string_view kTo = "..";
+  const size_t to = text.find(kTo), colon = text.find(':');
+  if (to == std::string_view::npos) return std::nullopt;
+  const bool has_step = colon != std::string_view::npos;
+  const size_t end = to + kTo.size();
+  const auto smallest = ParseNumber<int64_t>(text.substr(0, to));
+  const auto largest =
+      ParseNumber<int64_t>(text.substr(end, has_step ? colon - end : std::string_view::npos));
+  const auto step =
+      has_step ? ParseNumber<int64_t>(text.substr(colon + 1)) : std::optional<int64_t>(1);
+  const auto refuse = [&](const std::string& reason) {
+    throw InputError(fmt::format("--dim {}={}: {}", base::SingleLine(name),
+                                 base::SingleLine(std::string(text)), reason));
+  };
+  if (!smallest || !largest || !step || *smallest < 0 || *step < 1) {
+    refuse("no range; write 1..512, or 32..1280:32 for multiples of 32");
+  }
+  if (*smallest > *largest) refuse("the range ends before it begins");
+  if (*largest - *smallest < *step) {
+    refuse(fmt::format("there is one length in it; write {}", *smallest));
+  }
+  const int64_t last = *largest - (*largest - *smallest) % *step;
+  if (last != *largest) {
+    refuse(fmt::format("{} is not among {}, {}, ...; write {}..{}:{}", *largest, *smallest,
+                       *smallest + *step, *smallest, last, *step));
+  }
+  return graph::Symbol{name, *smallest, *largest, *step};
+}
+
 std::vector<DimensionValues> ParseDimensions(const std::vector<std::string>& texts) {
-  constexpr const char* kExample = "--dim batch=1, --dim sequence=64,128 or --dim total=past+1";
+  constexpr const char* kExample =
+      "--dim batch=1, --dim sequence=64,128, --dim sequence=1..512 or --dim total=past+1";
   std::vector<DimensionValues> dimensions;
   for (const std::string& text : texts) {
     const auto [name, value] = ParseAssignment(text, text.rfind('='), "--dim", kExample);
-    std::vector<int64_t> values = ParseExtents(value, ',');
+    std::optional<graph::Symbol> range = ParseRange(name, value);
+    std::vector<int64_t> values = range ? std::vector<int64_t>() : ParseExtents(value, ',');
     const bool is_sum = value.find('+') != std::string::npos;
-    if (values.empty() && !is_sum) {
+    if (values.empty() && !range && !is_sum) {
       throw InputError(fmt::format("--dim: '{}' is no size of a dimension; write {}",
                                    base::SingleLine(text), kExample));
     }
@@ -97,7 +130,7 @@ std::vector<DimensionValues> ParseDimensions(const std::vector<std::string>& tex
     const bool is_known =
         std::ranges::any_of(dimensions, [&name = name](const auto& d) { return d.name == name; });
     if (has_equal || is_known) RefuseTwice("--dim", has_equal ? text : name);
-    dimensions.push_back({name, std::move(values), is_sum ? value : ""});
+    dimensions.push_back({name, std::move(values), std::move(range), is_sum ? value : ""});
   }
   return dimensions;
 }
@@ -160,26 +193,6 @@ graph::ImportOptions CommonOptions(const ShapeOptions& options) {
   return common;
 }
 
-/// Adds the dimensions that are sums of the others.
-void AddSums(const std::vector<DimensionValues>& given, std::map<std::string, int64_t>& extents) {
-  std::map<std::string, int64_t> sums;
-  for (const DimensionValues& dimension : given) {
-    if (dimension.sum.empty()) continue;
-    const std::optional<int64_t> sum =
-        graph::ExtentOfSum(dimension.sum, [&](const std::string& name) {
-          const auto known = extents.find(name);
-          return known == extents.end() ? std::nullopt : std::optional(known->second);
-        });
-    if (!sum) {
-      throw InputError(
-          fmt::format("--dim: '{}={}' is no sum of numbers and of sizes that other --dim give",
-                      base::SingleLine(dimension.name), base::SingleLine(dimension.sum)));
-    }
-    sums[dimension.name] = *sum;
-  }
-  extents.merge(sums);
-}
-
 /// An argument as a shell takes it.
 std::string Quoted(const std::string& argument) {
   return base::QuotedFor(base::ShellContext::kPlain, argument);
@@ -198,7 +211,8 @@ void ShapeOptions::AddTo(CLI::App& command) {
   add("--dim", dimensions, "Size of a dimension that the model leaves open: batch=1",
       ", in all inputs that have it; one without a name is called by its input and\n"
       "position, image.0; may be repeated; a size may be a sum, total=past+1; 'tune' and\n"
-      "'compile' take several sizes, sequence=64,128",
+      "'compile' take several sizes, sequence=64,128; 'check' takes ranges, sequence=1..512 and\n"
+      "height=32..1280:32, multiples of 32",
       "NAME=SIZE");
   Advanced(add("--shape", shapes, "Shape of an input: input=1x3x224x224",
                "; open dimensions have these sizes in all inputs; may be repeated", "NAME=SHAPE"));
@@ -210,7 +224,12 @@ std::vector<ModelShape> ShapeOptions::All() const {
   std::vector<ModelShape> all = {{"", CommonOptions(*this)}};
   const std::vector<DimensionValues> given = ParseDimensions(dimensions);
   for (const DimensionValues& dimension : given) {
-    if (!dimension.sum.empty()) continue;
+    graph::ImportOptions& first = all.front().options;  // of all, before there are several
+    if (dimension.range) first.symbols.push_back(*dimension.range);
+    if (!dimension.sum.empty()) first.sums[dimension.name] = dimension.sum;
+  }
+  for (const DimensionValues& dimension : given) {
+    if (dimension.values.empty()) continue;
     std::vector<ModelShape> longer;
     for (const ModelShape& shape : all) {
       for (const int64_t value : dimension.values) {
@@ -227,7 +246,6 @@ std::vector<ModelShape> ShapeOptions::All() const {
           fmt::format("--dim: more than {} combinations of the sizes are too many", kMaxShapes));
     }
   }
-  for (ModelShape& shape : all) AddSums(given, shape.options.dimensions);
   return all;
 }
 

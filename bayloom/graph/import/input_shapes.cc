@@ -145,6 +145,10 @@ InputShapes::InputShapes(std::vector<DeclaredInput> inputs, const ImportOptions&
   CheckNames(options);
   for (const auto& [name, extent] : options.dimensions)
     BindDimension(name, extent, "given by its name");
+  for (const Symbol& symbol : options.symbols) {
+    BindDimension(symbol.name, symbol.largest, "given by its name");
+  }
+  BindGivenSums(options);
   for (const DeclaredInput& input : inputs_) {
     const auto given = options.input_shapes.find(input.name);
     if (given == options.input_shapes.end()) continue;
@@ -186,10 +190,13 @@ std::shared_ptr<const tensor::HostTensor> InputShapes::Frozen(const std::string&
 
 void InputShapes::CheckNames(const ImportOptions& options) const {
   const std::vector<OpenDimension> open = OpenDimensions(inputs_);
-  for (const auto& [name, extent] : options.dimensions) {
-    const bool known = std::any_of(open.begin(), open.end(), [&name = name](const auto& dimension) {
-      return dimension.name == name;
-    });
+  std::vector<std::string> given;
+  for (const auto& [name, extent] : options.dimensions) given.push_back(name);
+  for (const auto& [name, sum] : options.sums) given.push_back(name);
+  for (const Symbol& symbol : options.symbols) given.push_back(symbol.name);
+  for (const std::string& name : given) {
+    const bool known = std::any_of(open.begin(), open.end(),
+                                   [&](const auto& dimension) { return dimension.name == name; });
     if (known) continue;
     throw InputError(
         fmt::format("no input has an open dimension '{}'; {}", Printable(name),
@@ -214,11 +221,27 @@ void InputShapes::BindDimension(const std::string& name, int64_t extent,
                                known->second.value, known->second.source, extent, source));
 }
 
+std::optional<int64_t> InputShapes::ExtentOf(const std::string& name) const {
+  const auto known = extents_.find(name);
+  return known == extents_.end() ? std::nullopt : std::optional(known->second.value);
+}
+
+void InputShapes::BindGivenSums(const ImportOptions& options) {
+  std::vector<std::pair<std::string, int64_t>> given;
+  for (const auto& [name, text] : options.sums) {
+    const std::optional<int64_t> sum =
+        ExtentOfSum(text, [&](const std::string& term) { return ExtentOf(term); });
+    if (!sum) {
+      throw InputError(fmt::format("'{}={}' is no sum of numbers and of sizes that are given",
+                                   Printable(name), Printable(text)));
+    }
+    given.emplace_back(name, *sum);
+  }
+  for (const auto& [name, sum] : given) BindDimension(name, sum, "given as a sum");
+}
+
 void InputShapes::BindSums() {
-  const auto extent_of = [&](const std::string& name) {
-    const auto known = extents_.find(name);
-    return known == extents_.end() ? std::nullopt : std::optional(known->second.value);
-  };
+  const auto extent_of = [&](const std::string& name) { return ExtentOf(name); };
   for (const OpenDimension& dimension : OpenDimensions(inputs_)) {
     const std::optional<int64_t> sum = ExtentOfSum(dimension.name, extent_of);
     if (sum) BindDimension(dimension.name, *sum, "the sum that it is called");

@@ -69,6 +69,8 @@ class InputShapes {
 
   void CheckNames(const ImportOptions& options) const;
   void BindDimension(const std::string& name, int64_t extent, const std::string& source);
+  std::optional<int64_t> ExtentOf(const std::string& name) const;
+  void BindGivenSums(const ImportOptions& options);
   /// Dimensions that are called sums of others ("past + 1") have the extents of those.
   void BindSums();
   void BindShape(const DeclaredInput& input, const std::vector<int64_t>& shape,

@@ -29,7 +29,9 @@ tensor::Tensor MatrixProduct(OperatorContext& context, tensor::Tensor a, tensor:
   std::vector<int64_t> shape = BroadcastShape(context, {a_batch, b_batch});
   const int64_t m = a.shape()[a.shape().size() - 2], k = a.shape().back(), n = b.shape().back();
   const int64_t b_rows = b.shape()[b.shape().size() - 2];
-  if (Product(b_batch) == 1 && shape == a_batch) {
+  // Rows of several batches are no tensor of rows where both numbers are open.
+  const bool joins_batches = !builder.compares_lengths() || Product(a_batch) == 1;
+  if (Product(b_batch) == 1 && shape == a_batch && joins_batches) {
     a = builder.View(a, {Product(a_batch) * m, k});
     b = builder.View(b, {b_rows, n});
   }

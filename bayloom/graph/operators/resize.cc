@@ -150,8 +150,17 @@ Taps MakeTaps(OperatorContext& context, const AxisMap& axis, const ResizeModes& 
       AddCubic(t, x, a, exclude_outside, axis.in);
     }
   }
-  for (int64_t& index : t.index) index = std::clamp<int64_t>(index, 0, axis.in - 1);
+  // The table of a shorter axis is the beginning of that of a longer one if its end is no part of
+  // it.
+  const int64_t end = context.builder().compares_lengths() ? axis.in + t.taps : axis.in - 1;
+  for (int64_t& index : t.index) index = std::clamp<int64_t>(index, 0, end);
   return t;
+}
+
+/// An index from the table, within the axis.
+tensor::Expr IndexWithin(OperatorContext& context, const AxisMap& axis, const tensor::Expr& index) {
+  return context.builder().compares_lengths() ? tensor::Min(index, tensor::Expr(axis.in - 1))
+                                              : index;
 }
 
 tensor::Tensor FloatConstant(OperatorContext& context, const std::vector<float>& values,
@@ -167,9 +176,11 @@ tensor::Expr NearestIndex(OperatorContext& context, const AxisMap& axis, const T
                           const tensor::Expr& place) {
   const int64_t repeats = axis.out / axis.in;
   bool divides = axis.out % axis.in == 0;
-  for (int64_t i = 0; divides && i < axis.out; ++i) divides = t.index[i] == i / repeats;
+  for (int64_t i = 0; divides && i < axis.out; ++i) {
+    divides = std::min(t.index[i], axis.in - 1) == i / repeats;
+  }
   if (divides) return tensor::FloorDiv(place, tensor::Expr(repeats));
-  return IntConstant(context, t.index, {axis.out})(place);
+  return IndexWithin(context, axis, IntConstant(context, t.index, {axis.out})(place));
 }
 
 /// Resizes along one axis: a gather from a constant table, weighted if there are several taps.
@@ -195,7 +206,7 @@ tensor::Tensor ResizeAxis(OperatorContext& context, const tensor::Tensor& x, int
     return context.builder().Reduce("resize", shape, {{"tap", t.taps}}, tensor::Reduction::kSum,
                                     [&](const Exprs& s, const Exprs& r) {
                                       Exprs from = s;
-                                      from[d] = index(s[d], r[0]);
+                                      from[d] = IndexWithin(context, axis, index(s[d], r[0]));
                                       return x.At(from) * weight(s[d], r[0]);
                                     });
   }
@@ -203,7 +214,7 @@ tensor::Tensor ResizeAxis(OperatorContext& context, const tensor::Tensor& x, int
     tensor::Expr sum;
     for (int k = 0; k < t.taps; ++k) {
       Exprs from = s;
-      from[d] = index(s[d], k);
+      from[d] = IndexWithin(context, axis, index(s[d], k));
       const tensor::Expr term = x.At(from) * weight(s[d], k);
       sum = sum.defined() ? sum + term : term;
     }

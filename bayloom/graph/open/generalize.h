@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <vector>
+
+#include "bayloom/graph/open/compare.h"
+#include "bayloom/graph/open/sample_points.h"
+
+namespace bayloom::graph {
+
+/// Makes of an import for the largest lengths one for all lengths (anti-unification): each integer
+/// that is another one in the imports for the other sample points becomes the size that has these
+/// values. `graph` has the nodes of folded constants, too (GraphBuilder::CompareLengths); what is
+/// folded is computed when the network runs where its values follow sizes. `samples`: its
+/// counterparts at SamplePoints(symbols), but for the first.
+///
+/// Throws InputError naming the node, and what it depends on, where the imports are not the same
+/// network for other sizes.
+Graph Generalize(Graph graph, std::vector<Symbol> symbols,
+                 const std::vector<std::vector<Counterpart>>& samples);
+
+/// Takes away what is known of values and iterators between inputs, constants and outputs: it
+/// holds until nodes are rewritten.
+void ForgetInnerBounds(Graph& graph);
+
+}  // namespace bayloom::graph

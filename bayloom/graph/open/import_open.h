@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "bayloom/graph/import.h"
+
+namespace onnx {
+class ModelProto;
+class TensorProto;
+}  // namespace onnx
+
+namespace bayloom::graph {
+
+/// Initializers that imports of one model share.
+using KnownInitializers =
+    std::unordered_map<const onnx::TensorProto*, std::shared_ptr<const tensor::HostTensor>>;
+
+/// An import that can be compared with one for other lengths (GraphBuilder::CompareLengths).
+Graph ImportToCompare(const std::string& path, const onnx::ModelProto& model,
+                      const ImportOptions& options, KnownInitializers& known);
+
+/// A model as a graph in which the dimensions that options.symbols name are open, with the bounds
+/// of all values and iterators. It is imported for some lengths, and generalized from these
+/// (generalize.h); others confirm it. Throws InputError, without the path, for what is not the same
+/// network for all lengths, saying from which on it is.
+Graph ImportOpen(const std::string& path, const onnx::ModelProto& model,
+                 const ImportOptions& options);
+
+}  // namespace bayloom::graph

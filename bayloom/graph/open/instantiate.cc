@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/graph/open/instantiate.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "bayloom/graph/evaluate.h"
+#include "bayloom/graph/open/corner.h"
+#include "bayloom/tensor/simplify.h"
+
+namespace bayloom::graph {
+namespace {
+
+/// Elements that a confirmation may compute again.
+constexpr int64_t kMaxKnown = 1 << 22;
+
+/// The result of a node that reads constants only; null where it is too large.
+std::shared_ptr<const tensor::HostTensor> Folded(const Graph& graph, const Node& node) {
+  const auto is_unknown = [&](ValueId v) { return graph.values[v].constant == nullptr; };
+  const Value& value = graph.values[node.output()];
+  if (std::ranges::any_of(OperandsOf(node), is_unknown)) return nullptr;
+  if (node.kind == NodeKind::kView) {
+    return std::make_shared<const tensor::HostTensor>(value.dtype, value.shape,
+                                                      graph.values[node.source].constant->data);
+  }
+  if (value.ElementCount() > kMaxKnown) return nullptr;
+  return std::make_shared<const tensor::HostTensor>(EvaluateStage(
+      node.stage,
+      [&](ValueId v) -> const tensor::HostTensor& { return *graph.values[v].constant; }));
+}
+
+}  // namespace
+
+Graph Instantiate(const Graph& graph, const SymbolValues& lengths) {
+  Graph fixed = graph;
+  fixed.symbols.clear();
+  const auto length_of = [&](ValueId size) { return graph.values[size].size->Evaluate(lengths); };
+  for (Value& value : fixed.values) {
+    if (value.bounds.empty()) continue;
+    for (size_t d = 0; d < value.shape.size(); ++d) {
+      if (value.bounds[d] >= 0) value.shape[d] = length_of(value.bounds[d]);
+    }
+    value.bounds.clear();
+    if (value.constant && value.constant->shape != value.shape) {
+      value.constant =
+          std::make_shared<const tensor::HostTensor>(CornerOf(*value.constant, value.shape));
+    }
+  }
+  for (Node& node : fixed.nodes) {
+    for (tensor::Iter& iter : node.stage.iters) {
+      if (iter.bound.is_open()) iter.extent = length_of(std::exchange(iter.bound, {}).size);
+    }
+    if (node.kind != NodeKind::kView) {
+      node.stage.value = tensor::Rewrite(node.stage.value,
+                                         [&](const tensor::Expr& e) -> std::optional<tensor::Expr> {
+                                           if (e->op != tensor::ExprOp::kSize) return std::nullopt;
+                                           return tensor::IntLiteral(length_of(e->index));
+                                         });
+    }
+    if (node.kind != NodeKind::kView && node.kind != NodeKind::kCall) {
+      node.stage.value = tensor::Simplify(node.stage.value, node.stage.iters);
+    }
+    fixed.values[node.output()].constant = Folded(fixed, node);
+  }
+  return fixed;
+}
+
+}  // namespace bayloom::graph

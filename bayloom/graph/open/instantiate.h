@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "bayloom/graph/graph.h"
+#include "bayloom/graph/open/sample_points.h"
+
+namespace bayloom::graph {
+
+/// The network for these lengths of its symbols, without open dimensions; what its nodes compute
+/// from constants is known. `graph` knows the bounds of all values (it is as Generalize returns
+/// it).
+Graph Instantiate(const Graph& graph, const SymbolValues& lengths);
+
+}  // namespace bayloom::graph

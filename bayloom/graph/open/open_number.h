@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "bayloom/graph/open/size_table.h"
+
+namespace bayloom::graph {
+
+/// A number in an expression that follows the lengths: a polynomial, or one divided by it.
+struct OpenNumber {
+  Length length;
+  bool is_reciprocal = false;
+  tensor::DType dtype = tensor::DType::kInt64;
+};
+
+/// Where literals of one type, one per sample point, come from; nullopt if it is neither.
+std::optional<OpenNumber> FitNumber(std::span<const Symbol> symbols,
+                                    std::span<const tensor::Expr> literals);
+
+/// The number in an expression.
+tensor::Expr ToExpr(const OpenNumber& number, SizeTable& sizes);
+
+/// The expression with other nodes in place of literals.
+tensor::Expr ReplaceLiterals(
+    const tensor::Expr& e,
+    const std::unordered_map<const tensor::ExprNode*, tensor::Expr>& replacements);
+
+}  // namespace bayloom::graph

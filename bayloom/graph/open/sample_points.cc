@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/graph/open/sample_points.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "bayloom/base/random.h"
+
+namespace bayloom::graph {
+namespace {
+
+constexpr int kDegree = 2;
+constexpr int kRandomPoints = 2;
+
+/// Steps below the largest lengths, by symbol.
+using Steps = std::vector<int>;
+
+std::vector<Steps> SampledSteps(std::span<const Symbol> symbols) {
+  std::vector<Steps> all = {Steps(symbols.size(), 0)};
+  for (size_t s = 0; s < symbols.size(); ++s) {
+    const size_t known = all.size();
+    for (size_t i = 0; i < known; ++i) {
+      const int taken = std::accumulate(all[i].begin(), all[i].end(), 0);
+      for (int steps = 1; steps <= kDegree - taken && steps < symbols[s].ValueCount(); ++steps) {
+        all.push_back(all[i]);
+        all.back()[s] = steps;
+      }
+    }
+  }
+  return all;
+}
+
+SymbolValues Below(std::span<const Symbol> symbols, const Steps& steps) {
+  SymbolValues point;
+  for (size_t s = 0; s < symbols.size(); ++s) {
+    point.push_back(symbols[s].largest - steps[s] * symbols[s].step);
+  }
+  return point;
+}
+
+/// n over k
+Length Binomial(const Length& n, int k) {
+  if (k == 0) return 1;
+  return k == 1 ? n : n * (n - 1) / 2;
+}
+
+}  // namespace
+
+std::vector<SymbolValues> SamplePoints(std::span<const Symbol> symbols) {
+  std::vector<SymbolValues> points;
+  for (const Steps& steps : SampledSteps(symbols)) points.push_back(Below(symbols, steps));
+  return points;
+}
+
+Length FitLength(std::span<const Symbol> symbols, std::span<const int64_t> values) {
+  // Newton's form: differences of the samples times binomials of the steps.
+  const std::vector<Steps> all = SampledSteps(symbols);
+  std::vector<Length> differences;
+  Length sum;
+  for (size_t i = 0; i < all.size(); ++i) {
+    Length basis = 1, difference = values[i];
+    for (size_t s = 0; s < symbols.size(); ++s) {
+      const Symbol& symbol = symbols[s];
+      const Length below = (Length(symbol.largest) - Length::Of(static_cast<int>(s))) / symbol.step;
+      basis = basis * Binomial(below, all[i][s]);
+    }
+    for (size_t j = 0; j < i; ++j) {
+      int64_t ways = 1;
+      for (size_t s = 0; s < symbols.size(); ++s) {
+        ways *= Binomial(all[i][s], all[j][s]).Evaluate({});
+      }
+      difference = difference - differences[j] * ways;
+    }
+    differences.push_back(difference);
+    sum = sum + difference * basis;
+  }
+  return sum;
+}
+
+std::vector<SymbolValues> PointsToConfirm(std::span<const Symbol> symbols) {
+  const SymbolValues largest = Below(symbols, Steps(symbols.size(), 0));
+  SymbolValues smallest, next;
+  std::vector<SymbolValues> points(2);
+  for (size_t s = 0; s < symbols.size(); ++s) {
+    const Symbol& symbol = symbols[s];
+    smallest.push_back(symbol.smallest);
+    next.push_back(symbol.smallest + symbol.step);
+    if (symbol.ValueCount() <= kDegree + 1) continue;
+    points.push_back(largest);
+    points.back()[s] -= (kDegree + 1) * symbol.step;
+  }
+  points[0] = std::move(smallest);
+  points[1] = std::move(next);
+  base::RandomStream random(1);
+  for (int i = 0; i < kRandomPoints; ++i) {
+    SymbolValues& point = points.emplace_back();
+    for (const Symbol& symbol : symbols) {
+      point.push_back(symbol.smallest + random.UniformInt(symbol.ValueCount()) * symbol.step);
+    }
+  }
+  return points;
+}
+
+std::string MultiplesAdvice(std::span<const Symbol> symbols) {
+  constexpr int64_t kStep = 32;
+  std::string text;
+  for (const Symbol& s : symbols) {
+    const Symbol stepped = {s.name, (s.smallest + kStep - 1) / kStep * kStep,
+                            s.largest / kStep * kStep, kStep};
+    if (s.step != 1 || stepped.ValueCount() <= kDegree) continue;
+    text += (text.empty() ? "; multiples may do: " : " ") + stepped.ToString();
+  }
+  return text;
+}
+
+}  // namespace bayloom::graph

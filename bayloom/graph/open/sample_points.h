@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bayloom/graph/length.h"
+
+namespace bayloom::graph {
+
+/// Lengths of all symbols, in their order.
+using SymbolValues = std::vector<int64_t>;
+
+/// Where polynomials of at most the second degree are sampled: the largest lengths, then all that
+/// are one or two steps below in all. Of a symbol of two values there is one step.
+std::vector<SymbolValues> SamplePoints(std::span<const Symbol> symbols);
+
+/// The polynomial that has these values at the sample points.
+Length FitLength(std::span<const Symbol> symbols, std::span<const int64_t> values);
+
+/// Where to see whether what was made of the samples holds: the smallest lengths, those next to
+/// them, some at random and, per symbol, one step beyond the samples.
+std::vector<SymbolValues> PointsToConfirm(std::span<const Symbol> symbols);
+
+/// "; multiples may do: height=32..1280:32", for symbols without steps that have many values.
+std::string MultiplesAdvice(std::span<const Symbol> symbols);
+
+}  // namespace bayloom::graph

@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/graph/length.h"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "bayloom/base/random.h"
+
+namespace bayloom::graph {
+namespace {
+
+const std::vector<Symbol> kSymbols = {{"past", 0, 20}, {"now", 1, 6}, {"height", 32, 320, 32}};
+const Length kPast = Length::Of(0), kNow = Length::Of(1), kHeight = Length::Of(2);
+
+/// A sum of products of two symbols at most, and what it is computed from.
+Length RandomLength(base::RandomStream& stream) {
+  Length sum = stream.UniformInt(9) - 4;
+  for (int term = 0; term < 3; ++term) {
+    const Length a = Length::Of(static_cast<int>(stream.UniformInt(3)));
+    const Length b = Length::Of(static_cast<int>(stream.UniformInt(3)));
+    sum = sum + a * b * Length(stream.UniformInt(7) - 3) + b;
+  }
+  return sum;
+}
+
+TEST(Length, ArithmeticIsThatOfTheValues) {
+  base::RandomStream stream(3);
+  for (int i = 0; i < 200; ++i) {
+    const Length a = RandomLength(stream), b = RandomLength(stream);
+    const std::vector<int64_t> at = {stream.UniformInt(21), 1 + stream.UniformInt(6),
+                                     32 * (1 + stream.UniformInt(10))};
+    EXPECT_EQ((a + b).Evaluate(at), a.Evaluate(at) + b.Evaluate(at));
+    EXPECT_EQ((a - b).Evaluate(at), a.Evaluate(at) - b.Evaluate(at));
+    EXPECT_EQ((a * b).Evaluate(at), a.Evaluate(at) * b.Evaluate(at));
+    EXPECT_EQ(a + b, b + a);
+    EXPECT_EQ((a + b) - b, a);
+    EXPECT_EQ((a * Length(-6)) / -6, a);
+    const tensor::SizeRange range = a.Range(kSymbols);
+    EXPECT_LE(range.smallest, a.Evaluate(at));
+    EXPECT_GE(range.largest, a.Evaluate(at));
+  }
+}
+
+TEST(Length, OnlyWhatDependsOnNothingIsConstant) {
+  EXPECT_EQ(Length(7).AsConstant(), 7);
+  EXPECT_EQ((kPast - kPast).AsConstant(), 0);
+  EXPECT_EQ(kPast.AsConstant(), std::nullopt);
+  EXPECT_EQ((Length(1) / 2).AsConstant(), std::nullopt);
+}
+
+TEST(Length, FractionsAreExactOrNoLengths) {
+  const Length eighth = kHeight / 8 - 1;
+  EXPECT_EQ(eighth.Evaluate(std::vector<int64_t>{0, 1, 64}), 7);
+  EXPECT_THROW((kNow / 2).Evaluate(std::vector<int64_t>{0, 3, 32}), std::logic_error);
+}
+
+TEST(Length, RangesAreExactWhereItRisesOrFalls) {
+  EXPECT_EQ((kPast + kNow).Range(kSymbols), (tensor::SizeRange{1, 26}));
+  EXPECT_EQ((Length(30) - kPast).Range(kSymbols), (tensor::SizeRange{10, 30}));
+  const Length smaller = kHeight / 32 - 1;
+  EXPECT_EQ((smaller * smaller).Range(kSymbols), (tensor::SizeRange{0, 81}));
+}
+
+TEST(Length, TextNamesTheSymbols) {
+  EXPECT_EQ((kPast + kNow).ToString(kSymbols), "past + now");
+  EXPECT_EQ((kHeight / 8 * kNow * Length(3) - 1).ToString(kSymbols), "3*now*height/8 - 1");
+  EXPECT_EQ((Length(2) - kPast).ToString(kSymbols), "-past + 2");
+  EXPECT_EQ(Length(0).ToString(kSymbols), "0");
+  EXPECT_EQ(kSymbols[2].ToString(), "height=32..320:32");
+}
+
+}  // namespace
+}  // namespace bayloom::graph
