@@ -21,8 +21,8 @@ namespace bayloom::graph {
 Graph Generalize(Graph graph, std::vector<Symbol> symbols,
                  const std::vector<std::vector<Counterpart>>& samples);
 
-/// Takes away what is known of values and iterators between inputs, constants and outputs: it
-/// holds until nodes are rewritten.
+/// Takes away what is known of values between inputs, constants and outputs: it would not hold when
+/// passes give them other shapes. Nodes' iterators know it, too, and keep it.
 void ForgetInnerBounds(Graph& graph);
 
 }  // namespace bayloom::graph

@@ -43,6 +43,7 @@ class BoundsFinder {
     const tensor::KnownBounds known = {
         [this](ValueId value) -> const std::vector<tensor::Bound>& { return bounds_[value]; },
         [](const tensor::Expr& e) { return e->op == tensor::ExprOp::kSize ? e->index : -1; }};
+    const std::vector<bool> is_output = graph_.IsOutput();
     for (Node& node : graph_.nodes) {
       std::vector<tensor::Bound> found;
       if (node.kind == NodeKind::kView) {
@@ -54,6 +55,8 @@ class BoundsFinder {
           if (iter.kind == tensor::IterKind::kSpatial) found.push_back(iter.bound);
         }
       }
+      // Of outputs it is known from the start.
+      if (is_output[node.output()] && !bounds_[node.output()].empty()) continue;
       bounds_[node.output()] = found;
       Note(graph_.values[node.output()], found);
     }
@@ -64,7 +67,7 @@ class BoundsFinder {
     value.bounds.clear();
     if (std::ranges::none_of(found, &tensor::Bound::is_open)) return;
     for (const tensor::Bound& bound : found)
-      value.bounds.push_back(bound.step == 1 ? bound.size : -1);
+      value.bounds.push_back(bound.step == 1 && bound.beyond == 0 ? bound.size : -1);
   }
 
   Graph& graph_;
