@@ -27,40 +27,42 @@ double Mean(const std::vector<double>& values, size_t begin, size_t end) {
 
 Table LatencyTable(const SessionReport& report) {
   Table table({"trials", "time", "latency", "of the last"});
+  const int64_t trials = report.digest.trials();
   for (int eighth = 1; eighth <= 8; ++eighth) {
-    const SessionReport::Point point = report.After(report.trials() * eighth / 8);
-    table.AddRow(
-        {report.trials() * eighth / 8,
-         Seconds(point.seconds),
-         Seconds(point.latency),
-         {point.latency / report.latency(), FormatRatio(point.latency / report.latency())}});
+    const RunDigest::Point point = report.After(trials * eighth / 8);
+    const double of_last = point.latency / report.digest.Latency();
+    table.AddRow({trials * eighth / 8,
+                  Seconds(point.seconds),
+                  Seconds(point.latency),
+                  {of_last, FormatRatio(of_last)}});
   }
   return table;
 }
 
 Table TaskTable(const SessionReport& report) {
   Table table({"task", "name", "weight", "slots", "trials", "best", "share"});
-  for (const SessionReport::Task& task : report.tasks) {
-    table.AddRow({task.id,
-                  task.name,
+  const double latency = report.digest.Latency();
+  for (const auto& [id, task] : report.digest.tasks()) {
+    table.AddRow({id,
+                  report.names.at(id),
                   {task.weight, fmt::format("{:g}", task.weight)},
-                  task.slots,
+                  task.turns,
                   task.trials,
-                  {task.best, std::isfinite(task.best) ? FormatSeconds(task.best)
-                              : std::isfinite(task.estimate)
-                                  ? fmt::format("~{}", FormatSeconds(task.estimate))
-                                  : "-"},
-                  Percent(task.weight == 0 ? 0 : task.weight * task.seconds() / report.latency())});
+                  {task.best, task.IsEstimated()         ? "~" + FormatSeconds(task.estimate)
+                              : std::isfinite(task.best) ? FormatSeconds(task.best)
+                                                         : "-"},
+                  Percent(task.weight == 0 ? 0 : task.weight * task.seconds() / latency)});
   }
   return table;
 }
 
 Table PhaseTable(const SessionReport& report) {
   Table table({"phase", "time", "share"});
-  if (!report.phases) return table;
+  const run::PhaseTimes& phases = report.digest.state().phases;
+  if (phases.Total() <= 0) return table;
   for (const run::NamedPhase& phase : run::kPhases) {
-    const double seconds = *report.phases.*phase.seconds;
-    table.AddRow({phase.name, Seconds(seconds), Percent(seconds / report.phases->Total())});
+    const double seconds = phases.*phase.seconds;
+    table.AddRow({phase.name, Seconds(seconds), Percent(seconds / phases.Total())});
   }
   return table;
 }
@@ -68,10 +70,11 @@ Table PhaseTable(const SessionReport& report) {
 Table TurnTable(const SessionReport& report) {
   Table table({"slot", "task", "name", "trials", "time", "gain", "latency"});
   int64_t number = 0;
-  for (const SessionReport::Turn& turn : report.turns) {
-    const SessionReport::Task& task = report.tasks[turn.task];
-    table.AddRow({++number, task.id, task.name, turn.trials, Seconds(turn.end), Seconds(turn.gain),
-                  Seconds(turn.latency)});
+  for (const RunDigest::Turn& turn : report.digest.turns()) {
+    const double weight = report.digest.tasks().at(turn.task).weight;
+    const double gain = std::isinf(turn.before) ? std::nan("") : weight * (turn.before - turn.best);
+    table.AddRow({++number, turn.task, report.names.at(turn.task), turn.trials, Seconds(turn.end),
+                  Seconds(gain), Seconds(report.After(turn.all_trials).latency)});
   }
   return table;
 }
