@@ -115,8 +115,8 @@ class Session {
 
  private:
   void AddTask(record::TaskId id, const TaskSpec& spec, const target::Target& target);
-  /// The further objectives as the strategy of a task sees them.
-  std::vector<strategy::FurtherObjective> FurtherObjectives(uint64_t task, double calls);
+  /// The objectives as the strategy of a task sees them.
+  std::vector<strategy::Objective> ObjectivesOf(uint64_t task, double calls);
   void Restore();
   std::vector<TuningTrial> Replay(const std::vector<record::StoredTrial>& trials);
   void RestoreSlots(const std::vector<record::StoredTrial>& stored);
