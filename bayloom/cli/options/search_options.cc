@@ -68,8 +68,8 @@ std::string Footer() {
       "\n"
       "  bayloom search flags.yaml --until-value 0.25 --until-plateau 50\n"
       "  bayloom search blur.yaml sort.yaml --scheduler dynatune --weights 2,1\n"
-      "  bayloom search larger.yaml --transfer smaller.db\n"
-      "  bayloom search blur.yaml --transfer other_gpu.db --transfer A100_T4.json.gz\n"
+      "  bayloom search larger.yaml --learn-from smaller.db\n"
+      "  bayloom search blur.yaml --learn-from gpu.db --learn-from A100_T4.json.gz\n"
       "  bayloom search T1.json --recorded A100_T4.json.gz --optimizer genetic\n"
       "  bayloom search hypermapper.json --command './run.sh {tile_size} {unroll}'\n"
       "\n"
@@ -129,7 +129,7 @@ void AddSearchOptions(SearchArguments& arguments, CLI::App& search) {
                            "Evaluate by lookup in a recorded space (Kernel Tuner T4, also .gz)")
                ->option_text("FILE")
                ->excludes(command));
-  arguments.transfer.AddTo(search);
+  AddLearnFromSearches(arguments.learn_from, search);
   AddStopRules(arguments.scenario, search);
   AddSharing(arguments, search);
   search
