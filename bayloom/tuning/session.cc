@@ -82,8 +82,7 @@ Session::Session(const target::Target& target, std::vector<TaskSpec> specs, reco
   }
   earlier_phases_ = log_->phases();
   run::RunOptions& run = options_.run;
-  run = run::WithDefaults(std::move(run), {.budget = {.trials = kDefaultTrials},
-                                           .scheduler = SessionOptions::kScheduler});
+  run = run::WithDefaults(std::move(run), {.budget = {.trials = kDefaultTrials}});
   if (run.trials_per_slot == 0) run.trials_per_slot = SlotSize(run.budget.trials, specs.size());
   run.earlier_seconds = log_->seconds();
   run.failures_alike = run::kMaxFailuresAlike;

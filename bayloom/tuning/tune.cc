@@ -22,6 +22,7 @@
 #include "bayloom/measure/measure_machine.h"
 #include "bayloom/measure/roofline.h"
 #include "bayloom/measure/trial_rate.h"
+#include "bayloom/scheduling/default_scheduler.h"
 #include "bayloom/target/emulated.h"
 #include "bayloom/tuning/default_comparison.h"
 #include "bayloom/tuning/first_programs.h"
@@ -250,7 +251,7 @@ Tuning::Tuning(TuningSubject subject, const target::Target& target, record::Stor
     session.resume = resumed->id;
   } else {
     session.strategy = options_.strategy.value_or(session.strategy);
-    session.run.scheduler = GivenScheduler(options_).value_or(SessionOptions::kScheduler);
+    session.run.scheduler = GivenScheduler(options_).value_or(scheduling::kDefaultScheduler);
     if (session.strategy != "random") prior_ = LearnFrom(sources, target, options_.user_store);
     if (prior_) {
       record::SampleStore(store.path()).AddModel(store.AddTarget(target), prior_->stored);

@@ -292,7 +292,7 @@ TEST_F(SearchCommand, SearchesScenariosTogether) {
   const Answer first = with_trials("20");
   ASSERT_EQ(first.exit_code, 0) << first.error;
   const nlohmann::json shown = nlohmann::json::parse(first.out);
-  EXPECT_EQ(shown["scheduler"], "dynatune");
+  EXPECT_EQ(shown["scheduler"], "expected-improvement");
   EXPECT_EQ(shown["slots"].size(), 5u);
   EXPECT_EQ(shown["scenarios"][1]["weight"], 2);
   const auto trials = [](const nlohmann::json& json) {

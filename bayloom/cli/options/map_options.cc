@@ -23,7 +23,6 @@
 #include "bayloom/mapspace/encoding.h"
 #include "bayloom/mapspace/formats/layer_list.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
-#include "bayloom/scheduling/task_scheduler.h"
 
 namespace bayloom::cli {
 namespace {
@@ -94,11 +93,8 @@ void AddSearch(MapArguments& arguments, CLI::App& map) {
                          ->option_text("NAME")
                          ->default_str("genetic; with a simulator bayesian")),
             mapspace::MapperNames());
-  OneOf(Advanced(map.add_option("--scheduler", arguments.scheduler,
-                                "How evaluations are divided between a network's layers")
-                     ->option_text("NAME")
-                     ->capture_default_str()),
-        scheduling::TaskSchedulers());
+  AddSchedulerOption(map, arguments.scheduler,
+                     "How evaluations are divided between a network's layers");
   Advanced(map.add_option("--seed", arguments.seed, "Seed of all random choices")
                ->option_text("N")
                ->capture_default_str());

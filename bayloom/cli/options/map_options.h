@@ -41,7 +41,7 @@ struct MapArguments {
   std::string tiles = "divisor";
   std::string orders = "permutation";
   std::string reuse = "exact";
-  std::string scheduler = "gradient";
+  std::string scheduler;
   std::optional<int64_t> evaluations;
   bool fuse = false;
   std::string cores;  ///< "mesh:2x2,..."; empty: one

@@ -9,7 +9,6 @@
 #include "bayloom/cli/options/objective_option.h"
 #include "bayloom/cli/options/run_options.h"
 #include "bayloom/cli/regions.h"
-#include "bayloom/scheduling/task_scheduler.h"
 #include "bayloom/strategy/strategy.h"
 #include "bayloom/tensor/operator_shorthand.h"
 
@@ -50,11 +49,8 @@ void AddSearch(TuneArguments& arguments, CLI::App& tune) {
                   return known ? std::string() : known.error().message;
                 }),
             strategy::Strategies().Names(), strategy::Strategies().ExperimentalNames());
-  OneOf(Advanced(tune.add_option("--scheduler", arguments.options.run.scheduler,
-                                 "How trials are divided between operators")
-                     ->option_text("NAME")
-                     ->default_str("expected-improvement")),
-        scheduling::TaskSchedulers());
+  AddSchedulerOption(tune, arguments.options.run.scheduler,
+                     "How trials are divided between operators");
   AddDerivationsOption(tune, arguments.options.derivations);
   AddDivisionsOption(tune, arguments.options.divisions);
   Advanced(tune.add_option("--seed", arguments.options.run.seed, "Seed of all random choices")
