@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "bayloom/base/json.h"
 #include "bayloom/report/format.h"
@@ -29,6 +30,17 @@ std::string LabelOf(const record::RunRecord& record) {
       record.seed,
       has_prior ? fmt::format(", prior of {} trials", FormatCount(prior["trials"].get<int64_t>()))
                 : "");
+}
+
+Cell Seconds(double seconds) { return {seconds, FormatSeconds(seconds)}; }
+Cell Percent(double share) {
+  return {share, std::isfinite(share) ? fmt::format("{:.1f} %", 100 * share) : "-"};
+}
+
+double Mean(const std::vector<double>& values, size_t begin, size_t end) {
+  return std::accumulate(values.begin() + static_cast<std::ptrdiff_t>(begin),
+                         values.begin() + static_cast<std::ptrdiff_t>(end), 0.0) /
+         static_cast<double>(end - begin);
 }
 
 }  // namespace
@@ -55,6 +67,83 @@ SessionReport ReportOf(record::Store& store, record::RunId run) {
     report.model[metric.name].push_back(metric.value);
   }
   return report;
+}
+
+Table LatencyTable(const SessionReport& report) {
+  Table table({"trials", "time", "latency", "of the last"});
+  const int64_t trials = report.digest.trials();
+  for (int eighth = 1; eighth <= 8; ++eighth) {
+    const RunDigest::Point point = report.After(trials * eighth / 8);
+    const double of_last = point.latency / report.digest.Latency();
+    table.AddRow({trials * eighth / 8,
+                  Seconds(point.seconds),
+                  Seconds(point.latency),
+                  {of_last, FormatRatio(of_last)}});
+  }
+  return table;
+}
+
+Table TaskTable(const SessionReport& report) {
+  Table table({"task", "name", "weight", "slots", "trials", "best", "share"});
+  const double latency = report.digest.Latency();
+  for (const auto& [id, task] : report.digest.tasks()) {
+    table.AddRow({id,
+                  report.names.at(id),
+                  {task.weight, fmt::format("{:g}", task.weight)},
+                  task.turns,
+                  task.trials,
+                  {task.best, task.IsEstimated()         ? "~" + FormatSeconds(task.estimate)
+                              : std::isfinite(task.best) ? FormatSeconds(task.best)
+                                                         : "-"},
+                  Percent(task.weight == 0 ? 0 : task.weight * task.seconds() / latency)});
+  }
+  return table;
+}
+
+Table PhaseTable(const SessionReport& report) {
+  Table table({"phase", "time", "share"});
+  const run::PhaseTimes& phases = report.digest.state().phases;
+  if (phases.Total() <= 0) return table;
+  for (const run::NamedPhase& phase : run::kPhases) {
+    const double seconds = phases.*phase.seconds;
+    table.AddRow({phase.name, Seconds(seconds), Percent(seconds / phases.Total())});
+  }
+  return table;
+}
+
+Table TurnTable(const SessionReport& report) {
+  Table table({"slot", "task", "name", "trials", "time", "gain", "latency"});
+  int64_t number = 0;
+  for (const RunDigest::Turn& turn : report.digest.turns()) {
+    const double weight = report.digest.tasks().at(turn.task).weight;
+    const double gain = std::isinf(turn.before) ? std::nan("") : weight * (turn.before - turn.best);
+    table.AddRow({++number, turn.task, report.names.at(turn.task), turn.trials, Seconds(turn.end),
+                  Seconds(gain), Seconds(report.After(turn.all_trials).latency)});
+  }
+  return table;
+}
+
+Table ModelTable(const SessionReport& report) {
+  Table table({"batches", "rmse", "rank correlation", "pairs in order", "recall of best quarter"});
+  const auto metric = [&](const char* name) {
+    const auto found = report.model.find(name);
+    return found == report.model.end() ? std::vector<double>() : found->second;
+  };
+  const std::vector<double> columns[] = {metric("rmse"), metric("spearman"),
+                                         metric("pairwise_accuracy"), metric("top_recall")};
+  const size_t batches = columns[0].size();
+  for (size_t quarter = 0; quarter < 4; ++quarter) {
+    const size_t begin = batches * quarter / 4, end = batches * (quarter + 1) / 4;
+    if (begin == end) continue;
+    std::vector<Cell> row = {fmt::format("{} .. {}", begin + 1, end)};
+    for (const std::vector<double>& values : columns) {
+      if (values.size() != batches) return table;
+      const double mean = Mean(values, begin, end);
+      row.emplace_back(mean, fmt::format("{:.3f}", mean));
+    }
+    table.AddRow(row);
+  }
+  return table;
 }
 
 nlohmann::json ToJson(const SessionReport& report) {
