@@ -307,7 +307,9 @@ void ForgetInnerBounds(Graph& graph) {
     if (!is_outer[v] && !graph.values[v].constant) graph.values[v].bounds.clear();
   }
   for (Node& node : graph.nodes) {
-    for (tensor::Iter& iter : node.stage.iters) iter.bound = {};
+    for (tensor::Iter& iter : node.stage.iters) {
+      if (iter.kind == tensor::IterKind::kReduction) iter.bound = {};
+    }
   }
   RemoveDeadNodes(graph);
 }
