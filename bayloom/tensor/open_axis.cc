@@ -20,12 +20,15 @@ class BoundsOfIter {
     if (e->op == ExprOp::kLoad) {
       const std::vector<Bound>& bounds = known_.of_buffer(e->index);
       for (size_t d = 0; d < bounds.size(); ++d) {
-        if (bounds[d].is_open() && IsIter(e->operands[d])) return bounds[d];
+        if (!bounds[d].is_open()) continue;
+        if (IsIter(e->operands[d])) return bounds[d];
+        if (const Bound behind = Behind(e->operands[d], bounds[d]); behind.is_open()) return behind;
       }
     }
     if (e->op == ExprOp::kSelect) {
       const Bound condition = Unspecified(e->operands[0]);
       if (condition.is_open()) return condition;
+      if (IsAtFirst(e->operands[0])) return Unspecified(e->operands[2]);
       const Bound then = Unspecified(e->operands[1]);
       return then == Unspecified(e->operands[2]) ? then : Bound{};
     }
@@ -57,6 +60,20 @@ class BoundsOfIter {
 
  private:
   bool IsIter(const Expr& e) const { return e->op == ExprOp::kIter && e->index == iter_; }
+
+  /// Of an index that is the iterator less a size, as in a concatenation: the bound of the
+  /// iterator, if the sum of that size and the dimension's is one.
+  Bound Behind(const Expr& index, const Bound& dimension) const {
+    const bool is_behind = index->op == ExprOp::kSub && IsIter(index->operands[0]);
+    if (!is_behind || dimension.step != 1) return {};
+    return {known_.size_of(index->operands[1] + SizeOf(dimension.size))};
+  }
+
+  /// Whether the condition is that the iterator is below a size: it does not hold at the end.
+  bool IsAtFirst(const Expr& condition) const {
+    return condition->op == ExprOp::kLess && IsIter(condition->operands[0]) &&
+           known_.size_of(condition->operands[1]) >= 0;
+  }
 
   /// The bound beyond which the condition does not hold.
   Bound False(const Expr& condition) const {

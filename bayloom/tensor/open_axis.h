@@ -22,7 +22,7 @@ const Expr& WithoutMasks(const Expr& e, const std::vector<Iter>& iters);
 struct KnownBounds {
   /// Per dimension of the buffer; empty: none is open.
   std::function<const std::vector<Bound>&(BufferId)> of_buffer;
-  /// The size that an expression is, or -1.
+  /// The size that an expression of sizes is, or -1.
   std::function<BufferId(const Expr&)> size_of;
 };
 

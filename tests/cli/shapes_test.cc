@@ -134,8 +134,8 @@ TEST_F(Shapes, RangesThatAreNoneAreRefusedInOneLine) {
     EXPECT_THAT(answer.error,
                 AllOf(HasSubstr("--dim sequence=" + range + ": "), HasSubstr(reason)));
   }
-  const Answer parts = RunBayloom(
-      {"tune", dense_, "--partial", "--dim", "batch=1", "--dim", "sequence=1..8"});
+  const Answer parts =
+      RunBayloom({"tune", dense_, "--partial", "--dim", "batch=1", "--dim", "sequence=1..8"});
   EXPECT_EQ(parts.exit_code, 2);
   EXPECT_THAT(parts.error, HasSubstr("--dim sequence=1..8: networks in parts take no ranges"));
 }

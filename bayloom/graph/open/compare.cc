@@ -76,8 +76,9 @@ class Comparison {
     if (value.dtype != other.dtype) Differ(counterpart, "has another type");
     if (value.shape.size() != other.shape.size()) Differ(counterpart, "has another rank");
     if (!value.constant || !other.constant) return;
-    counterpart.is_corner =
-        value.constant == other.constant || IsCorner(*value.constant, *other.constant);
+    counterpart.is_corner = value.constant == other.constant ||
+                            IsCorner(*value.constant, *other.constant) ||
+                            IsCorner(*other.constant, *value.constant);
     if (HasFewElements(other)) counterpart.few = other.constant;
   }
 

@@ -15,7 +15,7 @@ namespace bayloom::graph {
 struct Counterpart {
   ValueId value = -1;  ///< -1: nothing that is needed there reads it
   std::vector<int64_t> shape;
-  /// Both are constants, and the other one is what this one begins with.
+  /// Both are constants, and one of them is what the other one begins with.
   bool is_corner = false;
   /// The other one's data, if it is a constant of few elements.
   std::shared_ptr<const tensor::HostTensor> few;

@@ -14,16 +14,16 @@ namespace {
 constexpr int kDegree = 2;
 constexpr int kRandomPoints = 2;
 
-/// Steps below the largest lengths, by symbol.
+/// Steps from the largest lengths, by symbol.
 using Steps = std::vector<int>;
 
-std::vector<Steps> SampledSteps(std::span<const Symbol> symbols) {
-  std::vector<Steps> all = {Steps(symbols.size(), 0)};
-  for (size_t s = 0; s < symbols.size(); ++s) {
+std::vector<Steps> SampledSteps(size_t symbols) {
+  std::vector<Steps> all = {Steps(symbols, 0)};
+  for (size_t s = 0; s < symbols; ++s) {
     const size_t known = all.size();
     for (size_t i = 0; i < known; ++i) {
       const int taken = std::accumulate(all[i].begin(), all[i].end(), 0);
-      for (int steps = 1; steps <= kDegree - taken && steps < symbols[s].ValueCount(); ++steps) {
+      for (int steps = 1; steps <= kDegree - taken; ++steps) {
         all.push_back(all[i]);
         all.back()[s] = steps;
       }
@@ -32,10 +32,17 @@ std::vector<Steps> SampledSteps(std::span<const Symbol> symbols) {
   return all;
 }
 
-SymbolValues Below(std::span<const Symbol> symbols, const Steps& steps) {
+/// What a step adds to a length. The smallest length is no sample, nor are 0 and 1: an extent of 1
+/// is written in another way. Where there are too few others, samples are above the largest.
+int64_t StepOf(const Symbol& symbol) {
+  const int64_t last = symbol.largest - kDegree * symbol.step;
+  return last > symbol.smallest && last > 1 ? -symbol.step : symbol.step;
+}
+
+SymbolValues PointAt(std::span<const Symbol> symbols, const Steps& steps) {
   SymbolValues point;
   for (size_t s = 0; s < symbols.size(); ++s) {
-    point.push_back(symbols[s].largest - steps[s] * symbols[s].step);
+    point.push_back(symbols[s].largest + steps[s] * StepOf(symbols[s]));
   }
   return point;
 }
@@ -50,21 +57,22 @@ Length Binomial(const Length& n, int k) {
 
 std::vector<SymbolValues> SamplePoints(std::span<const Symbol> symbols) {
   std::vector<SymbolValues> points;
-  for (const Steps& steps : SampledSteps(symbols)) points.push_back(Below(symbols, steps));
+  for (const Steps& steps : SampledSteps(symbols.size())) points.push_back(PointAt(symbols, steps));
   return points;
 }
 
 Length FitLength(std::span<const Symbol> symbols, std::span<const int64_t> values) {
   // Newton's form: differences of the samples times binomials of the steps.
-  const std::vector<Steps> all = SampledSteps(symbols);
+  const std::vector<Steps> all = SampledSteps(symbols.size());
   std::vector<Length> differences;
   Length sum;
   for (size_t i = 0; i < all.size(); ++i) {
     Length basis = 1, difference = values[i];
     for (size_t s = 0; s < symbols.size(); ++s) {
       const Symbol& symbol = symbols[s];
-      const Length below = (Length(symbol.largest) - Length::Of(static_cast<int>(s))) / symbol.step;
-      basis = basis * Binomial(below, all[i][s]);
+      const Length steps =
+          (Length::Of(static_cast<int>(s)) - Length(symbol.largest)) / StepOf(symbol);
+      basis = basis * Binomial(steps, all[i][s]);
     }
     for (size_t j = 0; j < i; ++j) {
       int64_t ways = 1;
@@ -80,7 +88,7 @@ Length FitLength(std::span<const Symbol> symbols, std::span<const int64_t> value
 }
 
 std::vector<SymbolValues> PointsToConfirm(std::span<const Symbol> symbols) {
-  const SymbolValues largest = Below(symbols, Steps(symbols.size(), 0));
+  const SymbolValues largest = PointAt(symbols, Steps(symbols.size(), 0));
   SymbolValues smallest, next;
   std::vector<SymbolValues> points(2);
   for (size_t s = 0; s < symbols.size(); ++s) {

@@ -16,7 +16,7 @@ namespace bayloom::graph {
 using SymbolValues = std::vector<int64_t>;
 
 /// Where polynomials of at most the second degree are sampled: the largest lengths, then all that
-/// are one or two steps below in all. Of a symbol of two values there is one step.
+/// are one or two steps away in all: below, or above where there are too few values.
 std::vector<SymbolValues> SamplePoints(std::span<const Symbol> symbols);
 
 /// The polynomial that has these values at the sample points.

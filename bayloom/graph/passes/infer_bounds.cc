@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <optional>
 
 #include "bayloom/graph/passes/passes.h"
 #include "bayloom/graph/passes/rewriting.h"
@@ -42,9 +43,10 @@ class BoundsFinder {
   void Run() {
     const tensor::KnownBounds known = {
         [this](ValueId value) -> const std::vector<tensor::Bound>& { return bounds_[value]; },
-        [](const tensor::Expr& e) { return e->op == tensor::ExprOp::kSize ? e->index : -1; }};
+        [this](const tensor::Expr& e) { return SizeThatIs(e); }};
     const std::vector<bool> is_output = graph_.IsOutput();
     for (Node& node : graph_.nodes) {
+      DropStale(node);
       std::vector<tensor::Bound> found;
       if (node.kind == NodeKind::kView) {
         found = BoundsOfView(graph_.values[node.source].shape, bounds_[node.source],
@@ -55,19 +57,50 @@ class BoundsFinder {
           if (iter.kind == tensor::IterKind::kSpatial) found.push_back(iter.bound);
         }
       }
-      // Of outputs it is known from the start.
-      if (is_output[node.output()] && !bounds_[node.output()].empty()) continue;
+      const bool is_found = std::ranges::any_of(found, &tensor::Bound::is_open);
+      if (is_output[node.output()] && !is_found) continue;  // it keeps what it has
       bounds_[node.output()] = found;
       Note(graph_.values[node.output()], found);
     }
   }
 
  private:
+  /// The length of a sum of sizes.
+  std::optional<Length> LengthOf(const tensor::Expr& e) const {
+    if (e->op == tensor::ExprOp::kSize) return graph_.values[e->index].size;
+    if (e->op != tensor::ExprOp::kAdd) return std::nullopt;
+    const auto a = LengthOf(e->operands[0]), b = LengthOf(e->operands[1]);
+    return a && b ? std::optional(*a + *b) : std::nullopt;
+  }
+
+  ValueId SizeThatIs(const tensor::Expr& e) const {
+    if (e->op == tensor::ExprOp::kSize) return e->index;
+    const std::optional<Length> length = LengthOf(e);
+    for (size_t v = 0; length && v < graph_.values.size(); ++v) {
+      if (graph_.values[v].size == length) return static_cast<ValueId>(v);
+    }
+    return -1;
+  }
+
+  /// Iterators whose extents were changed have other bounds than before. Those of reductions follow
+  /// from what is neutral.
+  void DropStale(Node& node) const {
+    for (tensor::Iter& iter : node.stage.iters) {
+      const tensor::Bound& bound = iter.bound;
+      if (!bound.is_open()) continue;
+      const int64_t largest =
+          graph_.values[bound.size].size->Range(graph_.symbols).largest + bound.beyond;
+      const bool fits = (largest + bound.step - 1) / bound.step == iter.extent;
+      if (iter.kind == tensor::IterKind::kReduction || !fits) iter.bound = {};
+    }
+  }
+
   static void Note(Value& value, const std::vector<tensor::Bound>& found) {
     value.bounds.clear();
     if (std::ranges::none_of(found, &tensor::Bound::is_open)) return;
-    for (const tensor::Bound& bound : found)
+    for (const tensor::Bound& bound : found) {
       value.bounds.push_back(bound.step == 1 && bound.beyond == 0 ? bound.size : -1);
+    }
   }
 
   Graph& graph_;

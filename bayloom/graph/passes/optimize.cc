@@ -11,8 +11,10 @@ void Simplify(Graph& graph) {
   FoldScales(graph);
   InlineElementwise(graph);
   NormalizeViews(graph);
+  InferBounds(graph);  // of nodes written anew, before they are inlined
   InlineElementwise(graph);
   ConvertLayouts(graph);
+  InferBounds(graph);
   RemoveCopies(graph);
   FoldTransposes(graph);
   MoveElementwise(graph);

@@ -1,0 +1,160 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tests/graph/open_models.h"
+
+#include <onnx/onnx_pb.h>
+
+#include "bayloom/graph/open/import_open.h"
+#include "tests/graph/text_models.h"
+
+namespace bayloom::graph {
+
+ImportOptions OpenModel::Options() const {
+  ImportOptions options;
+  options.symbols = symbols;
+  options.sums = sums;
+  return options;
+}
+
+ImportOptions OpenModel::FixedOptions(const SymbolValues& lengths) const {
+  ImportOptions options = Options();
+  options.symbols.clear();
+  for (size_t s = 0; s < symbols.size(); ++s) options.dimensions[symbols[s].name] = lengths[s];
+  return options;
+}
+
+Graph OpenModel::Open() const { return ImportOpen("model", ParseModel(text, opset), Options()); }
+
+Graph OpenModel::Imported() const { return ImportText(text, opset, Options()); }
+
+Graph OpenModel::Fixed(const SymbolValues& lengths) const {
+  return ImportText(text, opset, FixedOptions(lengths));
+}
+
+Graph OpenModel::ToCompare(const SymbolValues& lengths) const {
+  KnownInitializers initializers;
+  return ImportToCompare("model", ParseModel(text, opset), FixedOptions(lengths), initializers);
+}
+
+SymbolValues OpenModel::RandomLengths(base::RandomStream& stream) const {
+  SymbolValues lengths;
+  for (const Symbol& symbol : symbols) {
+    lengths.push_back(symbol.smallest + stream.UniformInt(symbol.ValueCount()) * symbol.step);
+  }
+  return lengths;
+}
+
+std::vector<OpenModel> OpenModels() {
+  const Symbol batch = {"b", 1, 3}, sequence = {"s", 1, 24}, past = {"p", 0, 9};
+  return {
+      {"elementwise",
+       {batch, sequence},
+       "g (float[b, s, 4] x, float[4] y) => (float[b, s, 4] z) { t = Add(x, y) z = Relu(t) }"},
+      {"matmul_of_rows",
+       {batch, sequence},
+       "g (float[b, s, 4] x) => (float[b, s, 3] z) "
+       "<float[4, 3] w = {1,2,3,4,5,6,7,8,9,10,11,12}> { z = MatMul(x, w) }"},
+      {"matmul_of_columns",
+       {sequence},
+       "g (float[2, s, 4] x, float[2, 4, s] y) => (float[2, s, s] z) { z = MatMul(x, y) }"},
+      {"matmul_over_the_open_axis",
+       {sequence},
+       "g (float[2, s, 4] x, float[2, 3, s] y) => (float[2, 3, 4] z) { z = MatMul(y, x) }"},
+      {"softmax", {sequence}, "g (float[3, s] x) => (float[3, s] z) { z = Softmax<axis = 1>(x) }"},
+      {"mean",
+       {batch, sequence},
+       "g (float[b, s, 4] x) => (float[b, 4] z) { z = ReduceMean<axes = [1], keepdims = 0>(x) }"},
+      {"transpose_of_heads",
+       {batch, sequence},
+       "g (float[b, s, 6] x) => (float[b, 2, s, 3] z) <int64[4] h = {0, 0, 2, 3}> "
+       "{ y = Reshape(x, h) z = Transpose<perm = [0, 2, 1, 3]>(y) }"},
+      {"rows_together",
+       {batch, sequence},
+       "g (float[b, s, 6] x) => (float[r, 6] z) <int64[2] h = {-1, 6}> { z = Reshape(x, h) }"},
+      {"rows_apart",
+       {batch, sequence},
+       "g (float[b, s, 6] x) => (float[r, b, 6] z) <int64[1] k = {1}, int64[1] l = {6}, "
+       "int64[1] i = {0}> { h = Shape(x) n = Gather(h, i) m = Gather(h, k) "
+       "d = Concat<axis = 0>(m, n, l) z = Reshape(x, d) }"},
+      {"flatten",
+       {{"h", 8, 64, 8}, {"w", 16, 48, 16}},
+       "g (float[1, 2, h, w] x) => (float[1, 2, q] z) <int64[3] d = {1, 2, -1}> "
+       "{ y = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(x) z = Reshape(y, d) }"},
+      {"convolution",
+       {batch, {"h", 8, 64, 8}, {"w", 16, 48, 16}},
+       "g (float[b, 1, h, w] x) => (float[b, 1, i, j] z) <float[1, 1, 3, 3] k = "
+       "{1,2,3,4,5,6,7,8,9}> { z = Conv<pads = [1, 1, 1, 1], strides = [2, 2]>(x, k) }"},
+      {"upsampling",
+       {{"h", 8, 64, 8}, {"w", 16, 48, 16}},
+       "g (float[1, 1, h, w] x) => (float[1, 1, i, j] z) <float[4] k = {1, 1, 2, 2}> "
+       "{ z = Resize<mode = \"nearest\", coordinate_transformation_mode = \"asymmetric\", "
+       "nearest_mode = \"floor\">(x, , k) }"},
+      {"bilinear_upsampling",
+       {{"h", 8, 64, 8}, {"w", 16, 48, 16}},
+       "g (float[1, 1, h, w] x) => (float[1, 1, i, j] z) <float[4] k = {1, 1, 2, 2}> "
+       "{ z = Resize<mode = \"linear\", coordinate_transformation_mode = \"half_pixel\">"
+       "(x, , k) }"},
+      {"batched_matmul",
+       {batch, sequence},
+       "g (float[b, s, 4] x, float[b, 4, 3] y) => (float[b, s, 3] z) { z = MatMul(x, y) }"},
+      {"append",
+       {past, {"s", 1, 6}},
+       "g (float[2, p, 3] x, float[2, s, 3] y) => (float[2, t, 3] z) "
+       "{ z = Concat<axis = 1>(x, y) }"},
+      {"sum_of_lengths",
+       {past, {"s", 1, 6}},
+       "g (float[2, p, 3] x, float[2, s, 3] y, float[2, t] m) => (float[2, t, 3] z) "
+       "<int64[1] a = {2}> { c = Concat<axis = 1>(x, y) n = Unsqueeze(m, a) z = Mul(c, n) }",
+       {{"t", "p+s"}}},
+      {"positions",
+       {sequence},
+       "g (float[s, 2] x) => (float[s, 2] z) <int64 zero = {0}, int64 one = {1}, int64[1] a = {1}, "
+       "float[24, 2] table = {" +
+           [] {
+             std::string numbers = "0";
+             for (int i = 1; i < 48; ++i) numbers += "," + std::to_string(i);
+             return numbers;
+           }() +
+           "}> { h = Shape(x) n = Gather(h, zero) r = Range(zero, n, one) e = Gather(table, r) "
+           "z = Add(x, e) }"},
+      {"positions_behind_the_past",
+       {past, {"s", 1, 6}},
+       "g (float[p, 2] x, float[s, 2] y) => (float[s, 2] z) <int64 zero = {0}, int64 one = {1}, "
+       "int64[1] a = {1}> { h = Shape(x) n = Gather(h, zero) i = Shape(y) m = Gather(i, zero) "
+       "t = Add(n, m) r = Range(n, t, one) f = Cast<to = 1>(r) u = Unsqueeze(f, a) "
+       "z = Mul(y, u) }"},
+      {"causal_mask",
+       {past, {"s", 1, 6}},
+       "g (float[s, t] x, float[p, 2] y) => (float[s, t] z) <int64 zero = {0}, int64 one = {1}, "
+       "int64[1] a = {1}, float low = {-9}> { h = Shape(x) m = Gather(h, zero) "
+       "n = Gather(h, one) k = Shape(y) p = Gather(k, zero) q = Add(p, m) r = Range(p, q, one) "
+       "c = Range(zero, n, one) u = Unsqueeze(r, a) l = LessOrEqual(c, u) z = Where(l, x, low) }",
+       {{"t", "p+s"}}},
+      {"scale_by_a_length",
+       {sequence},
+       "g (float[s, 2] x) => (float[s, 2] z) <int64 zero = {0}> { h = Shape(x) "
+       "n = Gather(h, zero) f = Cast<to = 1>(n) z = Div(x, f) }"},
+      {"shape_as_output", {batch, sequence}, "g (float[b, s] x) => (int64[2] z) { z = Shape(x) }"},
+      {"broadcast",
+       {batch, sequence},
+       "g (float[b, 1, s] x, float[b, s, 1] y) => (float[b, s, s] z) { z = Add(x, y) }"},
+      {"expand",
+       {sequence},
+       "g (float[1, s] x, float[s, 2] y) => (float[s, s] z) <int64[1] i = {0}> { h = Shape(y) "
+       "n = Gather(h, i) e = Concat<axis = 0>(n, n) z = Expand(x, e) }"},
+      {"last_row",
+       {sequence},
+       "g (float[s, 3] x) => (float[1, 3] z) <int64[1] f = {-1}, int64[1] e = {9999}, "
+       "int64[1] a = {0}> { z = Slice(x, f, e, a) }"},
+      {"global_pool",
+       {{"h", 8, 64, 8}, {"w", 16, 48, 16}},
+       "g (float[1, 2, h, w] x) => (float[1, 2, 1, 1] z) { z = GlobalAveragePool(x) }"},
+      {"gather_of_ids",
+       {batch, sequence},
+       "g (int64[b, s] x) => (float[b, s, 2] z) <float[3, 2] w = {1,2,3,4,5,6}, "
+       "int64 three = {3}> { i = Mod(x, three) z = Gather(w, i) }"},
+  };
+}
+
+}  // namespace bayloom::graph
