@@ -144,7 +144,7 @@ TEST_F(Shapes, RangesAreRunAtTheLargestLengths) {
   const Answer open = RunBayloom({"run", dense_, "--dim", "batch=1", "--dim", "sequence=1..8"});
   EXPECT_EQ(open.exit_code, 0) << open.error;
   const Answer fixed = RunBayloom({"run", dense_, "--dim", "batch=1", "--dim", "sequence=8"});
-  EXPECT_EQ(open.output, fixed.output);
+  EXPECT_EQ(open.out, fixed.out);
 }
 
 TEST_F(Shapes, CheckNamesDimensionsThatStayOpen) {
