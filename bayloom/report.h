@@ -3,7 +3,7 @@
 
 #pragma once
 
-/// Module report: tables, units, summaries of runs.
+/// Module report: digests of runs, fed trial by trial; tables, units, summaries.
 
 #include "bayloom/report/cores_table.h"
 #include "bayloom/report/design_table.h"
@@ -18,6 +18,7 @@
 #include "bayloom/report/printable.h"
 #include "bayloom/report/progress_columns.h"
 #include "bayloom/report/repeat_table.h"
+#include "bayloom/report/run_digest.h"
 #include "bayloom/report/run_progress.h"
 #include "bayloom/report/run_summary.h"
 #include "bayloom/report/search_export.h"

@@ -5,6 +5,7 @@
 
 /// Module run: the scheduled run: the only loop with a scheduler, a budget, evaluators and a store.
 
+#include "bayloom/run/learn_from.h"
 #include "bayloom/run/phase_times.h"
 #include "bayloom/run/repeat_options.h"
 #include "bayloom/run/repeat_task.h"

@@ -6,6 +6,7 @@
 /// Module scheduling: which task gets the next slot of trials: fixed orders, gradient, forecasts of
 /// learning curves (DynaTune).
 
+#include "bayloom/scheduling/default_scheduler.h"
 #include "bayloom/scheduling/early_termination.h"
 #include "bayloom/scheduling/learning_curve_forecast.h"
 #include "bayloom/scheduling/slot_random.h"

@@ -32,6 +32,7 @@
 #include "bayloom/tuning/measured_target.h"
 #include "bayloom/tuning/network_precision.h"
 #include "bayloom/tuning/network_turns.h"
+#include "bayloom/tuning/prior.h"
 #include "bayloom/tuning/program_evaluator.h"
 #include "bayloom/tuning/program_repeats.h"
 #include "bayloom/tuning/remote_kernels.h"

@@ -59,7 +59,7 @@ std::vector<std::string> DimensionsOf(std::span<const NetworkLayer> layers) {
 
 std::string MapOptions::MapperName() const {
   if (!mapper.empty()) return mapper;
-  const bool learns = !transfer.empty() || rehearsal > 0 || search.top_k > 0;
+  const bool learns = !learn_from.IsOff() || rehearsal > 0 || search.top_k > 0;
   const bool has_one_objective = search.objectives.size() == 1;
   return evaluator == "model" && !learns && has_one_objective ? "genetic" : "bayesian";
 }
@@ -170,7 +170,7 @@ std::vector<mapspace::EarlierMappings> NetworkMapping::Earlier(
     const mapspace::Mapspace& mapspace, const mapspace::AnalyticalModel& model) const {
   const mapspace::MapObjective objective = options_.search.objectives[0];
   std::vector<mapspace::EarlierMappings> all;
-  for (const std::string& path : options_.transfer) {
+  for (const std::string& path : options_.learn_from.FilesWith(options_.database)) {
     record::Store store(path, record::Store::Mode::kReadOnly);
     for (mapspace::EarlierMappings& search :
          ReadEarlierMappings(store, std::string(mapspace::ToString(objective)))) {
@@ -180,10 +180,10 @@ std::vector<mapspace::EarlierMappings> NetworkMapping::Earlier(
       if (!is_same) all.push_back(std::move(search));
     }
   }
-  if (!options_.transfer.empty() && all.empty()) {
-    throw InputError(
-        "there is nothing to learn from: no earlier search for the same objective of another "
-        "problem or architecture");
+  if (!options_.learn_from.files.empty() && all.empty()) {
+    throw OptionError(
+        "learn-from",
+        "there is no earlier search for the same objective of another problem or architecture");
   }
   if (options_.rehearsal > 0) {
     all.push_back(mapspace::WarmStartFromModel(mapspace, model, objective, options_.rehearsal,

@@ -14,6 +14,7 @@
 #include "bayloom/mapspace/mapper.h"
 #include "bayloom/record/recorded_run.h"
 #include "bayloom/record/store.h"
+#include "bayloom/run/learn_from.h"
 
 namespace bayloom::accelerator {
 
@@ -30,8 +31,8 @@ struct MapOptions {
   /// Path of the store that keeps every evaluation; empty: none does.
   std::string database;
   bool resume = false;  ///< go on with the store's last searches of the same layers
-  /// Paths of stores whose searches of other problems and architectures "bayesian" learns from.
-  std::vector<std::string> transfer;
+  /// What "bayesian" learns from: searches of other problems and architectures.
+  run::LearnFrom learn_from = {};
   /// Evaluations of the model that "bayesian" learns from before it asks a simulator; 0: none.
   int64_t rehearsal = 0;
   /// Makes what evaluates a layer's mappings; empty: MakeMappingEvaluator.

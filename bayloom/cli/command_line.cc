@@ -17,8 +17,11 @@
 #include <iostream>
 #include <memory>
 #include <new>
+#include <span>
 #include <string>
+#include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "bayloom/base/result.h"
@@ -103,6 +106,19 @@ std::string SubjectOf(const CLI::App& app) {
   return command.get_name();
 }
 
+/// Options of 0.1 by the names that they have now.
+constexpr std::pair<std::string_view, std::string_view> kRenamed[] = {
+    {"cost-model", "learn-from"}, {"transfer", "learn-from"}, {"rehearse", "warm-start-model"},
+    {"orders", "order-encoding"}, {"tiles", "tile-encoding"}, {"slot", "batch"}};
+
+/// The name that a command's option of 0.1 has now; empty for any other one.
+std::string_view NewName(const std::string& name, std::span<const std::string_view> known) {
+  for (const auto& [before, now] : kRenamed) {
+    if (before == name && std::ranges::find(known, now) != known.end()) return now;
+  }
+  return {};
+}
+
 /// What is wrong with an option that the command does not have; empty where there is none.
 std::string UnknownOption(const CLI::App& app) {
   const CLI::App& command = RecognizedCommand(app);
@@ -114,6 +130,9 @@ std::string UnknownOption(const CLI::App& app) {
   std::vector<std::string_view> known;
   for (const CLI::Option* option : command.get_options()) {
     known.insert(known.end(), option->get_lnames().begin(), option->get_lnames().end());
+  }
+  if (const std::string_view now = NewName(name, known); !now.empty()) {
+    return fmt::format("--{} is called --{} now", name, now);
   }
   const std::string_view meant = base::ClosestMatch(name, known);
   return fmt::format("there is no option '--{}'{}", base::SingleLine(name),

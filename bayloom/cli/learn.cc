@@ -117,7 +117,7 @@ void PrintResult(const LearnArguments& arguments, trial::StopReason reason,
   }
   fmt::print("\n");
   if (prior) {
-    fmt::print("'bayloom tune --prior on' begins with {} trials of {} tasks\n",
+    fmt::print("'bayloom tune --learn-from store' begins with {} trials of {} tasks\n",
                report::FormatCount(prior->stored.trials), report::FormatCount(prior->stored.tasks));
   }
 }
@@ -193,18 +193,18 @@ void AddLearnCommand(CLI::App& app) {
                ->capture_default_str());
   learn->add_flag("--json", options->json, "Print JSON");
   options->target.AddTo(*learn);
-  learn->footer(WithDetails(
-      "Measures what the cost model of 'bayloom tune --prior on' can learn most from.\n"
-      "Interrupt at any time: the next run goes on.\n"
-      "\n"
-      "Examples:\n"
-      "  bayloom learn --idle --for 30min\n"
-      "  bayloom learn --idle --threads 1 --families conv2d dense --programs 2000",
-      "\n\n"
-      "'bayloom tune' keeps some of its trials in the file BAYLOOM_STORE, else in\n"
-      "~/.local/share/bayloom/programs.db; with --prior on it begins with a cost model\n"
-      "of those that were made for the same target and number of threads. This command\n"
-      "adds further programs of the operators that were tuned."));
+  learn->footer(
+      WithDetails("Measures what 'bayloom tune --learn-from store' can learn most from.\n"
+                  "Interrupt at any time: the next run goes on.\n"
+                  "\n"
+                  "Examples:\n"
+                  "  bayloom learn --idle --for 30min\n"
+                  "  bayloom learn --idle --threads 1 --families conv2d dense --programs 2000",
+                  "\n\n"
+                  "'bayloom tune' keeps some of its trials in the file BAYLOOM_STORE, else in\n"
+                  "~/.local/share/bayloom/programs.db; with --learn-from store it begins with a\n"
+                  "cost model of those that were made for the same target and number of threads.\n"
+                  "This command adds further programs of the operators that were tuned."));
   learn->callback([options] { Learn(*options); });
 }
 

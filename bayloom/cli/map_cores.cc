@@ -72,7 +72,7 @@ void MapCores(const MapArguments& arguments) {
 
 MapKind CoresSearch() {
   return {.name = "--cores",
-          .takes = {MapOption::kLayerList, MapOption::kTransfer, MapOption::kWarmStartModel,
+          .takes = {MapOption::kLayerList, MapOption::kLearnFrom, MapOption::kWarmStartModel,
                     MapOption::kTopK},
           .writes_folder = true,
           .run = MapCores};

@@ -33,7 +33,7 @@ void EvaluateMapping(const MapArguments& arguments) {
 MapKind MappingEvaluation() {
   return {.name = "--mapping",
           .takes = {MapOption::kMapping, MapOption::kEvaluator, MapOption::kFront,
-                    MapOption::kTransfer, MapOption::kWarmStartModel, MapOption::kTopK},
+                    MapOption::kLearnFrom, MapOption::kWarmStartModel, MapOption::kTopK},
           .writes_folder = false,
           .run = EvaluateMapping};
 }

@@ -16,7 +16,7 @@ enum class MapOption : uint8_t {
   kEvaluator,  ///< another than the built-in model
   kWorkers,
   kFront,  ///< several objectives
-  kTransfer,
+  kLearnFrom,
   kWarmStartModel,
   kTopK,
   kMapping,

@@ -74,12 +74,12 @@ void MapNetwork(const MapArguments& arguments) {
 }  // namespace
 
 MapKind NetworkSearch() {
-  return {
-      .name = "a network",
-      .takes = {MapOption::kEvaluator, MapOption::kWorkers, MapOption::kFront, MapOption::kTransfer,
-                MapOption::kWarmStartModel, MapOption::kTopK, MapOption::kLayerList},
-      .writes_folder = true,
-      .run = MapNetwork};
+  return {.name = "a network",
+          .takes = {MapOption::kEvaluator, MapOption::kWorkers, MapOption::kFront,
+                    MapOption::kLearnFrom, MapOption::kWarmStartModel, MapOption::kTopK,
+                    MapOption::kLayerList},
+          .writes_folder = true,
+          .run = MapNetwork};
 }
 
 }  // namespace bayloom::cli

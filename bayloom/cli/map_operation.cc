@@ -94,7 +94,7 @@ void MapOperation(const MapArguments& arguments) {
 MapKind OperationSearch() {
   return {.name = "an operation",
           .takes = {MapOption::kEvaluator, MapOption::kWorkers, MapOption::kFront,
-                    MapOption::kTransfer, MapOption::kWarmStartModel, MapOption::kTopK},
+                    MapOption::kLearnFrom, MapOption::kWarmStartModel, MapOption::kTopK},
           .writes_folder = false,
           .run = MapOperation};
 }

@@ -153,7 +153,7 @@ void Pretrain(PretrainArguments arguments) {
   }
   fmt::print("{}\n", table.Text());
   if (has_model) {
-    fmt::print("{}: wrote {}\nUse it with 'bayloom tune MODEL --cost-model {}'.\n",
+    fmt::print("{}: wrote {}\nUse it with 'bayloom tune MODEL --learn-from {}'.\n",
                trial::Describe(reason), base::SingleLine(arguments.out, 200),
                base::QuotedForDisplay(arguments.out));
   }

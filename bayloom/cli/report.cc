@@ -51,14 +51,15 @@ void PrintRepeats(const report::Table& repeats) {
 }
 
 void Print(const report::SessionReport& report, bool slots) {
-  const int estimated = report.estimated_tasks();
-  fmt::print("{} ({}): {} trials in {}, latency {}{}\n", base::SingleLine(report.record.name),
-             base::SingleLine(report.label), report::FormatCount(report.trials()),
-             report::FormatSeconds(report.seconds()), report::FormatSeconds(report.latency()),
-             estimated == 0
-                 ? ""
-                 : fmt::format(", {} of {} tasks by estimate (~)", estimated, report.tasks.size()));
-  if (report.gain) fmt::print("gain: {}\n", report::GainText(*report.gain));
+  const report::RunDigest& digest = report.digest;
+  const int64_t estimated = digest.EstimatedTasks();
+  fmt::print("{} ({}): {} trials in {}, latency {}{}\n", base::SingleLine(digest.run().name),
+             base::SingleLine(report.label), report::FormatCount(digest.trials()),
+             report::FormatSeconds(digest.seconds()), report::FormatSeconds(digest.Latency()),
+             estimated == 0 ? ""
+                            : fmt::format(", {} of {} tasks by estimate (~)", estimated,
+                                          digest.tasks().size()));
+  if (digest.state().gain) fmt::print("gain: {}\n", report::GainText(*digest.state().gain));
   fmt::print("\n");
   const report::Table tables[] = {report::LatencyTable(report), report::TaskTable(report),
                                   report::PhaseTable(report), report::ModelTable(report)};
@@ -68,12 +69,12 @@ void Print(const report::SessionReport& report, bool slots) {
   if (slots) fmt::print("{}\n", report::TurnTable(report).Text());
 }
 
-void Print(const report::RunSummary& summary) {
-  const record::RunRecord& run = summary.record;
+void Print(const report::RunDigest& digest) {
+  const record::RunRecord& run = digest.run();
   fmt::print("{} ({}, seed {}): {} in {}, without a value: {}\n\n", base::SingleLine(run.name),
-             base::SingleLine(run.proposer), run.seed, report::CountText(summary),
-             report::FormatSeconds(summary.seconds), report::FailureText(summary));
-  const report::Table improvements = report::ImprovementTable(summary);
+             base::SingleLine(run.proposer), run.seed, report::CountText(digest),
+             report::FormatSeconds(digest.seconds()), report::FailureText(digest));
+  const report::Table improvements = report::ImprovementTable(digest);
   if (!improvements.empty()) fmt::print("{}\n", improvements.Text());
 }
 
@@ -84,7 +85,7 @@ struct Reports {
     report::Table repeats;
   };
   struct Search {
-    report::RunSummary summary;
+    report::RunDigest digest;
     report::Table repeats;
   };
   std::vector<Session> sessions;   ///< of tunings and measurements of pools
@@ -108,15 +109,15 @@ class DatabaseReporter {
  private:
   void AddRun(const record::RunRecord& run) {
     report::Table repeats = report::RepeatTable(store_, run);
-    if (run.kind == record::RunKind::kTune || run.kind == record::RunKind::kDataset) {
+    if (record::HasTasks(run)) {
       reports_.sessions.push_back({report::ReportOf(store_, run.id), std::move(repeats)});
       const auto& [report, table] = reports_.sessions.back();
       AddFigures(report::ToJson(report), table);
       return;
     }
-    reports_.searches.push_back({report::SummaryOf(store_, run.id), std::move(repeats)});
-    const auto& [summary, table] = reports_.searches.back();
-    AddFigures(report::ToJson(summary), table);
+    reports_.searches.push_back({report::DigestOf(store_, run.id), std::move(repeats)});
+    const auto& [digest, table] = reports_.searches.back();
+    AddFigures(report::ToJson(digest), table);
   }
 
   void AddFigures(nlohmann::json figures, const report::Table& repeats) {
@@ -170,8 +171,8 @@ void Report(const ReportOptions& options) {
     Print(report, options.slots);
     PrintRepeats(repeats);
   }
-  for (const auto& [summary, repeats] : reports.searches) {
-    Print(summary);
+  for (const auto& [digest, repeats] : reports.searches) {
+    Print(digest);
     PrintRepeats(repeats);
   }
   for (const std::string& note : reports.notes) fmt::print("{}", note);

@@ -55,7 +55,7 @@ search::Scenario LoadWithOverrides(const SearchArguments& arguments) {
                     arguments.scenario.path));
   }
   if (!scenario.max_trials && !scenario.max_seconds) scenario.max_trials = kDefaultTrials;
-  arguments.transfer.Apply(arguments.scenario.DatabaseFor(scenario), scenario);
+  arguments.learn_from.Teach(arguments.scenario.DatabaseFor(scenario), scenario);
   return scenario;
 }
 
@@ -212,8 +212,8 @@ std::vector<std::string> ResumedSearch(const SearchArguments& arguments) {
   add("--optimizer", arguments.scenario.optimizer.value_or(""));
   add("--command", arguments.command);
   add("--recorded", arguments.recorded);
-  const std::vector<std::string> transfer = arguments.transfer.Arguments();
-  line.insert(line.end(), transfer.begin(), transfer.end());
+  const std::vector<std::string> sources = arguments.learn_from.Arguments();
+  line.insert(line.end(), sources.begin(), sources.end());
   if (arguments.sandbox) line.push_back("--sandbox");
   add("--scheduler", arguments.options.run.scheduler);
   if (!arguments.weights.empty()) {

@@ -10,8 +10,8 @@
 #include "bayloom/base/read_line.h"
 #include "bayloom/cli/commands.h"
 #include "bayloom/cli/help.h"
+#include "bayloom/cli/options/learn_from_option.h"
 #include "bayloom/cli/options/scenario_option.h"
-#include "bayloom/cli/options/transfer_option.h"
 #include "bayloom/search/durable_study.h"
 #include "bayloom/search/hypermapper_server.h"
 #include "bayloom/search/line_server.h"
@@ -21,14 +21,14 @@ namespace {
 
 struct ServeOptions {
   ScenarioOption scenario;
-  TransferOption transfer;
+  LearnFromOption learn_from;
   bool hypermapper = false;
 };
 
 void Serve(const ServeOptions& options) {
   search::Scenario scenario = options.scenario.Load();
   const std::string database = options.scenario.DatabaseFor(scenario);
-  options.transfer.Apply(database, scenario);
+  options.learn_from.Teach(database, scenario);
   record::Store store(database);
   search::DurableStudy durable(scenario, store, options.scenario.resume);
   if (options.hypermapper) {
@@ -47,7 +47,7 @@ void AddServeCommand(CLI::App& app) {
   CLI::App* serve =
       app.add_subcommand("serve", "Let a program in any language drive a search (ask and tell)");
   options->scenario.AddTo(*serve);
-  options->transfer.AddTo(*serve);
+  AddLearnFromSearches(options->learn_from, *serve);
   serve->add_flag("--hypermapper", options->hypermapper,
                   "Speak the client-server protocol of HyperMapper and BaCO");
   serve->footer(WithDetails(

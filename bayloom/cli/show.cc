@@ -19,21 +19,12 @@
 namespace bayloom::cli {
 namespace {
 
-/// SQLite's files begin with these words.
-bool IsDatabase(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) base::ThrowPathError("cannot read '" + path + "'", errno);
-  char start[15] = {};
-  file.read(start, sizeof(start));
-  return std::string_view(start, sizeof(start)) == "SQLite format 3";
-}
-
 void Show(const ShowOptions& options) {
   const std::string& path = options.subject.path;
   if (options.op.empty() == path.empty()) {
     throw InputError("show: name a database, a model or an operator; see 'bayloom show --help'");
   }
-  const bool is_database = options.op.empty() && IsDatabase(path);
+  const bool is_database = options.op.empty() && record::IsDatabase(path);
   if (options.run && (!is_database || options.task || options.trace || options.assembly)) {
     throw InputError("show: --run is about a run of a database; --history and --json go with it");
   }

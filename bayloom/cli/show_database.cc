@@ -22,14 +22,10 @@ namespace {
 
 /// The best value of a run; NaN if it has none, or several tasks whose values do not compare.
 double BestOf(record::Store& store, const record::RunRecord& run) {
-  double best = std::numeric_limits<double>::quiet_NaN();
-  if (run.kind == record::RunKind::kTune || run.kind == record::RunKind::kDataset) return best;
-  for (const record::StoredTrial& trial : store.TrialsOfRun(run.id)) {
-    if (!trial.outcome.ok() || !std::isfinite(trial.outcome.value)) continue;
-    const double value = trial.outcome.value;
-    if (std::isnan(best) || (run.maximize ? value > best : value < best)) best = value;
-  }
-  return best;
+  if (record::HasTasks(run)) return std::numeric_limits<double>::quiet_NaN();
+  const report::RunDigest digest = report::DigestOf(store, run.id);
+  return digest.improvements().empty() ? std::numeric_limits<double>::quiet_NaN()
+                                       : digest.improvements().back().value;
 }
 
 report::Table RunTable(record::Store& store) {

@@ -19,16 +19,16 @@ namespace {
 constexpr size_t kMaxCandidateBytes = 10'000;
 
 void PrintTasks(const report::SessionReport& report) {
-  fmt::print("Run {}: {} ({}), begun {}, {}\n{} trials in {}\n\n{}", report.record.id,
-             base::SingleLine(report.record.name), base::SingleLine(report.label),
-             report::FormatTime(report.record.started),
-             report.record.finished ? "finished" : "can be resumed",
-             report::FormatCount(report.trials()), report::FormatSeconds(report.seconds()),
-             report::TaskTable(report).Text());
+  const record::RunRecord& run = report.digest.run();
+  fmt::print("Run {}: {} ({}), begun {}, {}\n{} trials in {}\n\n{}", run.id,
+             base::SingleLine(run.name), base::SingleLine(report.label),
+             report::FormatTime(run.started), run.finished ? "finished" : "can be resumed",
+             report::FormatCount(report.digest.trials()),
+             report::FormatSeconds(report.digest.seconds()), report::TaskTable(report).Text());
 }
 
-void PrintSummary(const report::RunSummary& summary, bool history) {
-  const record::RunRecord& run = summary.record;
+void PrintSummary(const report::RunDigest& digest, bool history) {
+  const record::RunRecord& run = digest.run();
   fmt::print(
       "Run {}: {} {}, begun {}, {}\n"
       "{}, seed {}; {} {}\n"
@@ -36,14 +36,14 @@ void PrintSummary(const report::RunSummary& summary, bool history) {
       run.id, record::ToString(run.kind), base::SingleLine(run.name),
       report::FormatTime(run.started), run.finished ? "finished" : "can be resumed",
       base::SingleLine(run.proposer), run.seed, report::GoalOf(run),
-      base::SingleLine(run.objective), report::CountText(summary), report::FailureText(summary));
-  if (!summary.improvements.empty()) {
-    const report::RunSummary::Improvement& best = summary.improvements.back();
+      base::SingleLine(run.objective), report::CountText(digest), report::FailureText(digest));
+  if (!digest.improvements().empty()) {
+    const report::RunDigest::Improvement& best = digest.improvements().back();
     fmt::print("\n{} = {} (trial {})\n{}\n", base::SingleLine(run.objective),
                report::FormatValue(best.value), best.trial,
                base::SingleLine(best.candidate, kMaxCandidateBytes));
   }
-  if (history) fmt::print("\n{}", report::ImprovementTable(summary).Text());
+  if (history) fmt::print("\n{}", report::ImprovementTable(digest).Text());
 }
 
 }  // namespace
@@ -51,23 +51,17 @@ void PrintSummary(const report::RunSummary& summary, bool history) {
 void ShowRun(const ShowRunOptions& options) {
   record::Store store(options.database, record::Store::Mode::kReadOnly);
   const record::RunRecord run = store.RunOf(options.run);
-  switch (run.kind) {
-    case record::RunKind::kSearch:
-      return ShowSearch(store, run, options);
-    case record::RunKind::kTune:
-    case record::RunKind::kDataset: {
-      const report::SessionReport report = report::ReportOf(store, run.id);
-      if (options.json) return fmt::print("{}\n", report::JsonText(report::ToJson(report)));
-      PrintTasks(report);
-      if (options.history) fmt::print("\n{}", report::TurnTable(report).Text());
-      return;
-    }
-    case record::RunKind::kMap: {
-      const report::RunSummary summary = report::SummaryOf(store, run.id);
-      if (options.json) return fmt::print("{}\n", report::JsonText(report::ToJson(summary)));
-      return PrintSummary(summary, options.history);
-    }
+  if (run.kind == record::RunKind::kSearch) return ShowSearch(store, run, options);
+  if (record::HasTasks(run)) {
+    const report::SessionReport report = report::ReportOf(store, run.id);
+    if (options.json) return fmt::print("{}\n", report::JsonText(report::ToJson(report)));
+    PrintTasks(report);
+    if (options.history) fmt::print("\n{}", report::TurnTable(report).Text());
+    return;
   }
+  const report::RunDigest digest = report::DigestOf(store, run.id);
+  if (options.json) return fmt::print("{}\n", report::JsonText(report::ToJson(digest)));
+  PrintSummary(digest, options.history);
 }
 
 }  // namespace bayloom::cli

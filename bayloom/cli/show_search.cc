@@ -22,16 +22,16 @@ namespace bayloom::cli {
 namespace {
 
 void PrintAsJson(const record::RunRecord& record, const search::Scenario& scenario,
-                 std::span<const search::StudyTrial> trials, const report::RunSummary& summary,
+                 std::span<const search::StudyTrial> trials, const report::RunDigest& digest,
                  const report::Table& repeats) {
   nlohmann::json shown = {
-      {"search", record.id},          {"scenario", record.name},
-      {"optimizer", record.proposer}, {"seed", record.seed},
-      {"finished", record.finished},  {"trials", summary.trials},
-      {"failures", summary.failures}, {"history", report::ImprovementTable(summary).Json()},
-      {"repeats", repeats.Json()},    {"best", nullptr}};
-  if (!summary.improvements.empty()) {
-    const report::RunSummary::Improvement& best = summary.improvements.back();
+      {"search", record.id},           {"scenario", record.name},
+      {"optimizer", record.proposer},  {"seed", record.seed},
+      {"finished", record.finished},   {"trials", digest.trials()},
+      {"failures", digest.failures()}, {"history", report::ImprovementTable(digest).Json()},
+      {"repeats", repeats.Json()},     {"best", nullptr}};
+  if (!digest.improvements().empty()) {
+    const report::RunDigest::Improvement& best = digest.improvements().back();
     shown["best"] = {{"value", best.value},
                      {"trial", best.trial},
                      {"configuration", base::ParseJsonOrDiscard(best.candidate)}};
@@ -44,7 +44,7 @@ void PrintAsJson(const record::RunRecord& record, const search::Scenario& scenar
 }
 
 void PrintAsText(const record::RunRecord& record, const search::Scenario& scenario,
-                 std::span<const search::StudyTrial> trials, const report::RunSummary& summary) {
+                 std::span<const search::StudyTrial> trials, const report::RunDigest& digest) {
   fmt::print(
       "Search {} of {}, begun {}, {}\n"
       "{} optimizer, seed {}, {} parameters, {} configurations\n"
@@ -52,15 +52,15 @@ void PrintAsText(const record::RunRecord& record, const search::Scenario& scenar
       record.id, base::SingleLine(record.name), report::FormatTime(record.started),
       record.finished ? "finished" : "can be resumed", base::SingleLine(record.proposer),
       record.seed, scenario.space->size(), report::SizeText(*scenario.space),
-      report::FormatCount(summary.trials), report::FailureText(summary));
-  if (summary.improvements.empty()) return;
+      report::FormatCount(digest.trials()), report::FailureText(digest));
+  if (digest.improvements().empty()) return;
   if (scenario.objectives.size() > 1) {
     const auto set = search::ParetoSet(trials, scenario.objectives);
     fmt::print("\nPareto front, {} trials:\n{}", set.size(),
                report::ParetoTable(scenario, set).Text());
     return;
   }
-  const report::RunSummary::Improvement& best = summary.improvements.back();
+  const report::RunDigest::Improvement& best = digest.improvements().back();
   const auto trial = std::ranges::find(trials, best.trial, &search::StudyTrial::ordinal);
   fmt::print("\n{} = {} (trial {})\n{}", base::SingleLine(scenario.objectives[0].name),
              report::FormatValue(best.value), best.trial,
@@ -82,12 +82,12 @@ void ShowSearch(record::Store& store, const record::RunRecord& run, const ShowRu
   const search::Scenario scenario = ScenarioIn(store, run);
   const std::vector<search::StudyTrial> trials =
       search::ReadStudyTrials(*scenario.space, store, run.id);
-  const report::RunSummary summary = report::SummaryOf(scenario, trials);
+  const report::RunDigest digest = report::DigestOf(store, run.id);
   const report::Table repeats = report::RepeatTable(store, run);
-  if (options.json) return PrintAsJson(run, scenario, trials, summary, repeats);
-  PrintAsText(run, scenario, trials, summary);
+  if (options.json) return PrintAsJson(run, scenario, trials, digest, repeats);
+  PrintAsText(run, scenario, trials, digest);
   if (!repeats.empty()) fmt::print("\nEvaluated again, in turns:\n{}", repeats.Text());
-  if (options.history) fmt::print("\n{}", report::ImprovementTable(summary).Text());
+  if (options.history) fmt::print("\n{}", report::ImprovementTable(digest).Text());
 }
 
 }  // namespace bayloom::cli

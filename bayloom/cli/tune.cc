@@ -305,9 +305,6 @@ void Tune(TuneArguments arguments) {
   const std::unique_ptr<tuning::ProgramEvaluator> evaluator =
       workers ? EvaluatorOn(*workers, target) : EvaluatorHere(target, arguments.sandbox);
   options.user_store = &user_store;
-  if (arguments.prior == "on" && !options.cost_model && !target::IsEmulated(target)) {
-    options.prior = user_store.Prior(target);
-  }
   tuning::Tuning tuning(subject, target, store, *evaluator, options);
   tuning::Session& session = tuning.session();
   Say("{} session {}: {} task{} of {} on {} with {} threads, records in {}\n",

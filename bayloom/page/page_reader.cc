@@ -14,13 +14,14 @@
 #include "bayloom/base/version.h"
 #include "bayloom/page/mapping_details.h"
 #include "bayloom/page/program_details.h"
-#include "bayloom/page/run_digest.h"
+#include "bayloom/page/run_json.h"
 #include "bayloom/page/sanitized.h"
 #include "bayloom/page/search_details.h"
 #include "bayloom/page/trial_columns.h"
 #include "bayloom/record/program_pool.h"
 #include "bayloom/report/pool_table.h"
 #include "bayloom/report/repeat_table.h"
+#include "bayloom/report/run_digest.h"
 
 namespace bayloom::page {
 namespace {
@@ -81,8 +82,8 @@ void PageReader::Put(const std::string& list, ItemKey key, nlohmann::json json) 
 bool PageReader::Refresh(double detail_seconds) {
   const double until = base::MonotonicSeconds() + detail_seconds;
   for (record::RunRecord& run : store_.Runs()) {
-    std::unique_ptr<RunDigest>& digest = digests_[run.id];
-    if (!digest) digest = std::make_unique<RunDigest>(run);
+    std::unique_ptr<report::RunDigest>& digest = digests_[run.id];
+    if (!digest) digest = std::make_unique<report::RunDigest>(run);
     digest->SetRecord(std::move(run));
     ReadTrials(*digest);
     if (store_.CountTrials(digest->run().id) < digest->trials()) return false;
@@ -105,7 +106,7 @@ bool PageReader::RefreshDetails(double until) {
   return RefreshPrograms(until);
 }
 
-void PageReader::ReadTrials(RunDigest& digest) {
+void PageReader::ReadTrials(report::RunDigest& digest) {
   VisitTrials(store_, digest.run().id, digest.next(),
               [&](const record::StoredTrial& trial) { digest.Add(trial); });
 }
@@ -152,7 +153,7 @@ bool PageReader::RefreshPrograms(double until) {
   for (const auto& [run, digest] : digests_) {
     if (!digest->run().target) continue;
     for (const auto& [task, progress] : digest->tasks()) {
-      tried.insert({task, *digest->run().target});
+      if (progress.trials > 0) tried.insert({task, *digest->run().target});
     }
   }
   struct Stale {
@@ -184,7 +185,7 @@ bool PageReader::RefreshPrograms(double until) {
   return true;
 }
 
-void PageReader::RefreshLearning(const RunDigest& digest) {
+void PageReader::RefreshLearning(const report::RunDigest& digest) {
   const record::RunId run = digest.run().id;
   const auto repeats = std::ssize(store_.RepeatsOf(run));
   const std::vector<record::Metric> metrics = store_.MetricsOf(run);
@@ -206,7 +207,7 @@ void PageReader::RefreshLearning(const RunDigest& digest) {
 }
 
 /// True if it was old.
-bool PageReader::RefreshSearch(const RunDigest& digest) {
+bool PageReader::RefreshSearch(const report::RunDigest& digest) {
   if (digest.run().kind != record::RunKind::kSearch) return false;
   const auto known = ranked_trials_.find(digest.run().id);
   const bool is_complete =
@@ -221,32 +222,33 @@ bool PageReader::RefreshSearch(const RunDigest& digest) {
   return true;
 }
 
-void PageReader::RefreshMapping(const RunDigest& digest) {
-  if (digest.run().kind != record::RunKind::kMap || !digest.best()) return;
+void PageReader::RefreshMapping(const report::RunDigest& digest) {
+  if (digest.run().kind != record::RunKind::kMap || digest.improvements().empty()) return;
+  const report::RunDigest::Improvement& best = digest.improvements().back();
   const auto known = mapped_trials_.find(digest.run().id);
-  if (known != mapped_trials_.end() && known->second == digest.best()->trial) return;
-  Put("mappings", {digest.run().id, 0}, MappingDetails(digest.run(), digest.best()->candidate));
-  mapped_trials_[digest.run().id] = digest.best()->trial;
+  if (known != mapped_trials_.end() && known->second == best.trial) return;
+  Put("mappings", {digest.run().id, 0}, MappingDetails(digest.run(), best.candidate));
+  mapped_trials_[digest.run().id] = best.trial;
 }
 
-void PageReader::PutRun(const RunDigest& digest) {
-  Json json = digest.ToJson();
+void PageReader::PutRun(const report::RunDigest& digest) {
+  Json json = RunJson(digest);
   Json gain = GainOf(digest);
   if (!gain.is_null()) json["gain"] = std::move(gain);
   Put("runs", {digest.run().id, 0}, std::move(json));
 }
 
 /// Of the tasks whose default program was measured, as tuning::TuningGain has it.
-nlohmann::json PageReader::GainOf(const RunDigest& digest) const {
-  if (!HasTasks(digest.run()) || !digest.run().target) return {};
-  const Json run = digest.ToJson();
+nlohmann::json PageReader::GainOf(const report::RunDigest& digest) const {
+  if (!record::HasTasks(digest.run()) || !digest.run().target) return {};
+  if (digest.tasks().empty()) return {};
   int64_t compared = 0;
   double by_default = 0, tuned = 0, bound = 0, total = 0;
-  for (const Json& task : run.at("tasks")) {
-    const double weight = task.at("weight").is_null() ? 1 : task.at("weight").get<double>();
+  for (const auto& [id, task] : digest.tasks()) {
+    const double weight = task.weight;
     if (weight == 0) continue;  // others compute what it would
     const auto& programs = lists_.at("programs");
-    const auto found = programs.find({task.at("task").get<int64_t>(), *digest.run().target});
+    const auto found = programs.find({id, *digest.run().target});
     if (found == programs.end() || !found->second.json.contains("measured")) return {};
     const Json& program = found->second.json;
     const Json& measured = program.at("measured");
@@ -261,7 +263,6 @@ nlohmann::json PageReader::GainOf(const RunDigest& digest) const {
     by_default += weight * reference;
     tuned += weight * number(measured.at("beside_default"));
   }
-  if (run.at("tasks").empty()) return {};
   Json gain = {{"tasks", compared}, {"total", Finite(total)}};
   if (compared > 0) {
     gain["by_default"] = Finite(by_default);

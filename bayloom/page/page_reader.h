@@ -14,9 +14,11 @@
 #include "bayloom/page/cursor.h"
 #include "bayloom/record/store.h"
 
-namespace bayloom::page {
-
+namespace bayloom::report {
 class RunDigest;
+}
+
+namespace bayloom::page {
 
 /// What a database holds as one JSON document, and what was added to it since: the data of the
 /// report page (page_html.h), of notebooks and of other programs.
@@ -93,17 +95,17 @@ class PageReader {
   using ItemKey = std::pair<int64_t, int64_t>;
 
   void Put(const std::string& list, ItemKey key, nlohmann::json json);
-  void ReadTrials(RunDigest& digest);
+  void ReadTrials(report::RunDigest& digest);
   void PutTargets();
   void PutTasks();
   void PutPools();
   bool RefreshDetails(double until);
   bool RefreshPrograms(double until);
-  void RefreshLearning(const RunDigest& digest);
-  bool RefreshSearch(const RunDigest& digest);
-  void RefreshMapping(const RunDigest& digest);
-  void PutRun(const RunDigest& digest);
-  nlohmann::json GainOf(const RunDigest& digest) const;
+  void RefreshLearning(const report::RunDigest& digest);
+  bool RefreshSearch(const report::RunDigest& digest);
+  void RefreshMapping(const report::RunDigest& digest);
+  void PutRun(const report::RunDigest& digest);
+  nlohmann::json GainOf(const report::RunDigest& digest) const;
   nlohmann::json TrialsSince(const Cursor& cursor);
 
   record::Store& store_;
@@ -111,7 +113,7 @@ class PageReader {
   uint64_t id_;
   int64_t revision_ = 0;
   std::map<std::string, std::map<ItemKey, Item>> lists_;
-  std::map<record::RunId, std::unique_ptr<RunDigest>> digests_;
+  std::map<record::RunId, std::unique_ptr<report::RunDigest>> digests_;
   /// What the details shown were made from, by task and target or by run.
   std::map<ItemKey, std::string> program_keys_;
   ItemKey last_program_ = {};  ///< that was made; the next one is made first

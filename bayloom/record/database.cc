@@ -14,12 +14,14 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <limits>
 #include <mutex>
 #include <utility>
 
 #include "bayloom/base/clock.h"
 #include "bayloom/base/file.h"
+#include "bayloom/base/path_error.h"
 #include "bayloom/base/result.h"
 #include "bayloom/base/scratch_folder.h"
 #include "bayloom/base/single_line.h"
@@ -143,6 +145,14 @@ void CallTextOf(sqlite3_context* context, int, sqlite3_value** arguments) {
 }
 
 }  // namespace
+
+bool IsDatabase(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) base::ThrowPathError("cannot read '" + path + "'", errno);
+  char start[15] = {};
+  file.read(start, sizeof(start));
+  return std::string_view(start, sizeof(start)) == "SQLite format 3";
+}
 
 void Statement::Deleter::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
 

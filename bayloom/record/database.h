@@ -18,6 +18,9 @@ struct sqlite3_stmt;
 
 namespace bayloom::record {
 
+/// Whether a file begins as databases do. Throws what ThrowPathError does where it cannot be read.
+bool IsDatabase(const std::string& path);
+
 class Database;
 class Statement;
 

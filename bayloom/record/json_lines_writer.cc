@@ -37,10 +37,6 @@ Json DetailsOf(const trial::Outcome& outcome) {
   return details;
 }
 
-bool IsSession(const RunRecord& run) {
-  return run.kind == RunKind::kTune || run.kind == RunKind::kDataset;
-}
-
 }  // namespace
 
 /// Writes all that a store holds; see ExportJsonLines.
@@ -154,7 +150,7 @@ class JsonLinesWriter {
 
   void WriteRun(const RunRecord& run) {
     runs_[run.id] = run.uuid;
-    Write(IsSession(run) ? SessionToJson(run) : SearchToJson(run));
+    Write(RunToJson(run));
     for (const StoredTrial& trial : store_.TrialsOfRun(run.id)) {
       const Json schedule = ScheduleOf(trial);
       Json json = schedule.is_null() ? ConfigurationToJson(trial, run)
@@ -192,36 +188,24 @@ class JsonLinesWriter {
     }
   }
 
-  Json SessionToJson(const RunRecord& run) {
-    return {{"type", "session"},
-            {"kind", std::string(ToString(run.kind))},
-            {"uuid", TextToJson(run.uuid)},
-            {"target", targets_[run.target.value_or(0)]},
-            {"model", TextToJson(run.name)},
-            {"options", EmbedJson(run.definition)},
-            {"objective", TextToJson(run.objective)},
-            {"maximize", run.maximize},
-            {"proposer", TextToJson(run.proposer)},
-            {"seed", run.seed},
-            {"started", run.started},
-            {"finished", run.finished},
-            {"state", TextToJson(run.state)}};
-  }
-
-  Json SearchToJson(const RunRecord& run) {
-    return {{"type", "search"},
-            {"kind", std::string(ToString(run.kind))},
-            {"uuid", TextToJson(run.uuid)},
-            {"target", targets_[run.target.value_or(0)]},
-            {"name", TextToJson(run.name)},
-            {"scenario", TextToJson(run.definition)},
-            {"objective", TextToJson(run.objective)},
-            {"maximize", run.maximize},
-            {"optimizer", TextToJson(run.proposer)},
-            {"seed", run.seed},
-            {"started", run.started},
-            {"finished", run.finished},
-            {"state", TextToJson(run.state)}};
+  /// A session or a search, which call some of what they have by other names.
+  Json RunToJson(const RunRecord& run) {
+    const bool is_session = HasTasks(run);
+    Json json = {{"type", is_session ? "session" : "search"},
+                 {"kind", std::string(ToString(run.kind))},
+                 {"uuid", TextToJson(run.uuid)},
+                 {"target", targets_[run.target.value_or(0)]},
+                 {"objective", TextToJson(run.objective)},
+                 {"maximize", run.maximize},
+                 {"seed", run.seed},
+                 {"started", run.started},
+                 {"finished", run.finished},
+                 {"state", TextToJson(run.state)}};
+    json[is_session ? "model" : "name"] = TextToJson(run.name);
+    json[is_session ? "proposer" : "optimizer"] = TextToJson(run.proposer);
+    json[is_session ? "options" : "scenario"] =
+        is_session ? EmbedJson(run.definition) : TextToJson(run.definition);
+    return json;
   }
 
   Json ScheduleTrialToJson(const StoredTrial& trial, const Json& schedule, const RunRecord& run) {

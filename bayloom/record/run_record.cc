@@ -21,4 +21,8 @@ std::optional<RunKind> ParseRunKind(std::string_view text) {
   return std::nullopt;
 }
 
+bool HasTasks(const RunRecord& run) {
+  return run.kind == RunKind::kTune || run.kind == RunKind::kDataset;
+}
+
 }  // namespace bayloom::record

@@ -48,6 +48,10 @@ struct RunRecord {
   std::string state = {};
 };
 
+/// Whether its trials are of several tasks, whose values do not compare: a tuning, or measurements
+/// of a pool.
+bool HasTasks(const RunRecord& run);
+
 /// A trial together with the rows it belongs to.
 struct StoredTrial : trial::TrialRecord {
   RunId run = 0;

@@ -5,30 +5,23 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "bayloom/base/json.h"
-#include "bayloom/measure/measurement_details.h"
 #include "bayloom/report/format.h"
-#include "bayloom/tuning/session_state.h"
+#include "bayloom/report/run_summary.h"
 
 namespace bayloom::report {
 namespace {
 
-constexpr double kNoLatency = std::numeric_limits<double>::infinity();
-
 std::string LabelOf(const record::RunRecord& record) {
-  const nlohmann::json options = base::ParseJsonOrDiscard(record.definition);
-  const auto text = [&](const char* name) -> std::string {
-    const bool is_there =
-        options.is_object() && options.contains(name) && options[name].is_string();
-    return is_there ? options[name].get<std::string>() : "";
-  };
-  const std::string scheduler = text("scheduler"), strategy = text("strategy");
+  const std::string scheduler = OptionOf(record, "scheduler"),
+                    strategy = OptionOf(record, "strategy");
   if (scheduler.empty() && strategy.empty()) return fmt::format("run {}", record.id);
+  const nlohmann::json options = base::ParseJsonOrDiscard(record.definition);
   const nlohmann::json prior = options.value("prior", nlohmann::json());
   const bool has_prior =
       prior.is_object() && prior.contains("trials") && prior["trials"].is_number();
@@ -39,129 +32,22 @@ std::string LabelOf(const record::RunRecord& record) {
                 : "");
 }
 
-/// Of times of day in microseconds, of which no difference needs to be a number of 64 bits.
-double SecondsBetween(int64_t begin, int64_t end) {
-  return 1e-6 * (static_cast<double>(end) - static_cast<double>(begin));
+Cell Seconds(double seconds) { return {seconds, FormatSeconds(seconds)}; }
+Cell Percent(double share) {
+  return {share, std::isfinite(share) ? fmt::format("{:.1f} %", 100 * share) : "-"};
 }
 
-/// Reads a run's trials one after the other.
-class Reader {
- public:
-  Reader(record::Store& store, record::RunId run) : trials_(store.TrialsOfRun(run)) {
-    report_.record = store.RunOf(run);
-    report_.label = LabelOf(report_.record);
-    if (const auto state = tuning::SessionState::Parse(report_.record.state)) state_ = *state;
-    report_.gain = state_.gain;
-    AddTasks(store);
-    for (const record::Metric& metric : store.MetricsOf(run)) {
-      report_.model[metric.name].push_back(metric.value);
-    }
-    if (state_.phases.Total() > 0) report_.phases = state_.phases;
-  }
-
-  SessionReport Read() {
-    size_t next = 0;
-    for (const tuning::Slot& slot : state_.slots) {
-      const size_t end = std::min(trials_.size(), next + static_cast<size_t>(slot.trials));
-      ReadSlot(std::span(trials_).subspan(next, end - next), slot.end);
-      next = end;
-    }
-    // What was cut off after the last slot that was written.
-    if (next < trials_.size()) ReadSlot(std::span(trials_).subspan(next), 0);
-    return std::move(report_);
-  }
-
- private:
-  void AddTasks(record::Store& store) {
-    for (const record::TaskRecord& task : store.Tasks()) {
-      const auto weight = state_.weights.find(task.id);
-      const bool is_tried =
-          std::any_of(trials_.begin(), trials_.end(),
-                      [&](const record::StoredTrial& trial) { return trial.task == task.id; });
-      if (weight == state_.weights.end() && !is_tried) continue;
-      AddTask(task.id, task.name, weight == state_.weights.end() ? 1 : weight->second);
-    }
-    for (const record::StoredTrial& trial : trials_) {
-      if (!places_.contains(trial.task)) AddTask(trial.task, "unknown", 1);
-    }
-  }
-
-  void AddTask(record::TaskId id, const std::string& name, double weight) {
-    places_[id] = static_cast<int>(report_.tasks.size());
-    const auto estimate = state_.estimates.find(id);
-    report_.tasks.push_back(
-        {.id = id,
-         .name = name,
-         .weight = weight,
-         .slots = 0,
-         .trials = 0,
-         .best = kNoLatency,
-         .estimate = estimate == state_.estimates.end() ? kNoLatency : estimate->second});
-  }
-
-  /// `end` is 0 if it is not known: then times of day tell.
-  void ReadSlot(std::span<const record::StoredTrial> trials, double end) {
-    if (trials.empty()) return;
-    const int place = places_.at(trials.front().task);
-    SessionReport::Task& task = report_.tasks[place];
-    const double before = task.best;
-    for (const record::StoredTrial& trial : trials) {
-      const double seconds = end > 0
-                                 ? end - SecondsBetween(trial.timestamp, trials.back().timestamp)
-                                 : SecondsBetween(report_.record.started, trial.timestamp);
-      ReadTrial(trial, task, seconds);
-    }
-    ++task.slots;
-    report_.turns.push_back({place, static_cast<int64_t>(trials.size()),
-                             report_.points.back().seconds, task.weight * (before - task.best),
-                             Latency()});
-    if (std::isinf(before)) report_.turns.back().gain = std::nan("");
-  }
-
-  void ReadTrial(const record::StoredTrial& trial, SessionReport::Task& task, double seconds) {
-    ++task.trials;
-    ++trials_read_;
-    const trial::Outcome& outcome = trial.outcome;
-    const bool is_better = outcome.ok() && !measure::DetailsOf(outcome).cut_short &&
-                           outcome.value > 0 && outcome.value < task.best;
-    if (is_better) task.best = outcome.value;
-    if (is_better || trials_read_ == static_cast<int64_t>(trials_.size()) ||
-        report_.points.empty()) {
-      report_.points.push_back({trials_read_, seconds, Latency()});
-    }
-    report_.points.back().latency = Latency();
-  }
-
-  double Latency() const {
-    double sum = 0;
-    for (const SessionReport::Task& task : report_.tasks) {
-      if (task.weight > 0) sum += task.weight * task.seconds();
-    }
-    return sum;
-  }
-
-  std::vector<record::StoredTrial> trials_;
-  tuning::SessionState state_;
-  SessionReport report_;
-  std::map<record::TaskId, int> places_;
-  int64_t trials_read_ = 0;
-};
+double Mean(const std::vector<double>& values, size_t begin, size_t end) {
+  return std::accumulate(values.begin() + static_cast<std::ptrdiff_t>(begin),
+                         values.begin() + static_cast<std::ptrdiff_t>(end), 0.0) /
+         static_cast<double>(end - begin);
+}
 
 }  // namespace
 
-double SessionReport::latency() const {
-  return points.empty() ? kNoLatency : points.back().latency;
-}
-
-int SessionReport::estimated_tasks() const {
-  return static_cast<int>(std::ranges::count_if(tasks, [](const Task& task) {
-    return task.weight > 0 && std::isinf(task.best) && std::isfinite(task.estimate);
-  }));
-}
-
-SessionReport::Point SessionReport::After(int64_t trials) const {
-  Point last = {0, 0, kNoLatency};
-  for (const Point& point : points) {
+RunDigest::Point SessionReport::After(int64_t trials) const {
+  RunDigest::Point last;
+  for (const RunDigest::Point& point : points) {
     if (point.trials > trials) break;
     last = point;
   }
@@ -169,34 +55,125 @@ SessionReport::Point SessionReport::After(int64_t trials) const {
 }
 
 SessionReport ReportOf(record::Store& store, record::RunId run) {
-  return Reader(store, run).Read();
+  SessionReport report = {.digest = DigestOf(store, run)};
+  report.label = LabelOf(report.digest.run());
+  report.points = report.digest.Points();
+  for (const auto& [id, task] : report.digest.tasks()) report.names[id] = "unknown";
+  for (const record::TaskRecord& task : store.Tasks()) {
+    const auto place = report.names.find(task.id);
+    if (place != report.names.end()) place->second = task.name;
+  }
+  for (const record::Metric& metric : store.MetricsOf(run)) {
+    report.model[metric.name].push_back(metric.value);
+  }
+  return report;
+}
+
+Table LatencyTable(const SessionReport& report) {
+  Table table({"trials", "time", "latency", "of the last"});
+  const int64_t trials = report.digest.trials();
+  for (int eighth = 1; eighth <= 8; ++eighth) {
+    const RunDigest::Point point = report.After(trials * eighth / 8);
+    const double of_last = point.latency / report.digest.Latency();
+    table.AddRow({trials * eighth / 8,
+                  Seconds(point.seconds),
+                  Seconds(point.latency),
+                  {of_last, FormatRatio(of_last)}});
+  }
+  return table;
+}
+
+Table TaskTable(const SessionReport& report) {
+  Table table({"task", "name", "weight", "slots", "trials", "best", "share"});
+  const double latency = report.digest.Latency();
+  for (const auto& [id, task] : report.digest.tasks()) {
+    table.AddRow({id,
+                  report.names.at(id),
+                  {task.weight, fmt::format("{:g}", task.weight)},
+                  task.turns,
+                  task.trials,
+                  {task.best, task.IsEstimated()         ? "~" + FormatSeconds(task.estimate)
+                              : std::isfinite(task.best) ? FormatSeconds(task.best)
+                                                         : "-"},
+                  Percent(task.weight == 0 ? 0 : task.weight * task.seconds() / latency)});
+  }
+  return table;
+}
+
+Table PhaseTable(const SessionReport& report) {
+  Table table({"phase", "time", "share"});
+  const run::PhaseTimes& phases = report.digest.state().phases;
+  if (phases.Total() <= 0) return table;
+  for (const run::NamedPhase& phase : run::kPhases) {
+    const double seconds = phases.*phase.seconds;
+    table.AddRow({phase.name, Seconds(seconds), Percent(seconds / phases.Total())});
+  }
+  return table;
+}
+
+Table TurnTable(const SessionReport& report) {
+  Table table({"slot", "task", "name", "trials", "time", "gain", "latency"});
+  int64_t number = 0;
+  for (const RunDigest::Turn& turn : report.digest.turns()) {
+    const double weight = report.digest.tasks().at(turn.task).weight;
+    const double gain = std::isinf(turn.before) ? std::nan("") : weight * (turn.before - turn.best);
+    table.AddRow({++number, turn.task, report.names.at(turn.task), turn.trials, Seconds(turn.end),
+                  Seconds(gain), Seconds(report.After(turn.all_trials).latency)});
+  }
+  return table;
+}
+
+Table ModelTable(const SessionReport& report) {
+  Table table({"batches", "rmse", "rank correlation", "pairs in order", "recall of best quarter"});
+  const auto metric = [&](const char* name) {
+    const auto found = report.model.find(name);
+    return found == report.model.end() ? std::vector<double>() : found->second;
+  };
+  const std::vector<double> columns[] = {metric("rmse"), metric("spearman"),
+                                         metric("pairwise_accuracy"), metric("top_recall")};
+  const size_t batches = columns[0].size();
+  for (size_t quarter = 0; quarter < 4; ++quarter) {
+    const size_t begin = batches * quarter / 4, end = batches * (quarter + 1) / 4;
+    if (begin == end) continue;
+    std::vector<Cell> row = {fmt::format("{} .. {}", begin + 1, end)};
+    for (const std::vector<double>& values : columns) {
+      if (values.size() != batches) return table;
+      const double mean = Mean(values, begin, end);
+      row.emplace_back(mean, fmt::format("{:.3f}", mean));
+    }
+    table.AddRow(row);
+  }
+  return table;
 }
 
 nlohmann::json ToJson(const SessionReport& report) {
   const auto finite = [](double value) {
     return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json();
   };
+  const RunDigest& digest = report.digest;
+  const record::RunRecord& run = digest.run();
+  const tuning::SessionState& state = digest.state();
   nlohmann::json points = nlohmann::json::array();
-  for (const SessionReport::Point& point : report.points) {
+  for (const RunDigest::Point& point : report.points) {
     points.push_back({point.trials, point.seconds, finite(point.latency)});
   }
   nlohmann::json phases;
-  if (report.phases) {
+  if (state.phases.Total() > 0) {
     for (const run::NamedPhase& phase : run::kPhases)
-      phases[phase.name] = *report.phases.*phase.seconds;
+      phases[phase.name] = state.phases.*phase.seconds;
   }
-  const nlohmann::json options = base::ParseJsonOrDiscard(report.record.definition);
-  return {{"estimated_tasks", report.estimated_tasks()},
-          {"gain", report.gain ? tuning::ToJson(*report.gain) : nlohmann::json()},
-          {"run", report.record.id},
-          {"kind", std::string(record::ToString(report.record.kind))},
-          {"model", report.record.name},
+  const nlohmann::json options = base::ParseJsonOrDiscard(run.definition);
+  return {{"estimated_tasks", digest.EstimatedTasks()},
+          {"gain", state.gain ? tuning::ToJson(*state.gain) : nlohmann::json()},
+          {"run", run.id},
+          {"kind", std::string(record::ToString(run.kind))},
+          {"model", run.name},
           {"label", report.label},
-          {"options", options.is_discarded() ? nlohmann::json(report.record.definition) : options},
-          {"seed", report.record.seed},
-          {"trials", report.trials()},
-          {"seconds", report.seconds()},
-          {"latency", finite(report.latency())},
+          {"options", options.is_discarded() ? nlohmann::json(run.definition) : options},
+          {"seed", run.seed},
+          {"trials", digest.trials()},
+          {"seconds", digest.seconds()},
+          {"latency", finite(digest.Latency())},
           {"latency_after", points},
           {"tasks", TaskTable(report).Json()},
           {"slots", TurnTable(report).Json()},

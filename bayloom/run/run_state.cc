@@ -7,6 +7,8 @@
 #include <cmath>
 #include <utility>
 
+#include "bayloom/scheduling/default_scheduler.h"
+
 namespace bayloom::run {
 namespace {
 
@@ -25,7 +27,7 @@ RunOptions WithDefaults(RunOptions options, const RunOptions& defaults) {
 }
 
 RunState::RunState(RunOptions options)
-    : options_(WithDefaults(std::move(options), {.scheduler = "gradient"})) {
+    : options_(WithDefaults(std::move(options), {.scheduler = scheduling::kDefaultScheduler})) {
   scheduling::TaskSchedulerOptions scheduling;
   scheduling.seed = options_.seed;
   scheduling.max_trials = std::min(options_.budget.trials, kSchedulerHorizon);

@@ -30,7 +30,7 @@ inline constexpr int64_t kMaxFailuresAlike = 12;
 /// open: a budget without an end, a scheduler without a name, slots of 0 trials.
 struct RunOptions {
   trial::Budget budget = {};
-  std::string scheduler = {};  ///< see TaskSchedulers; empty: "gradient"
+  std::string scheduler = {};  ///< see TaskSchedulers; empty: kDefaultScheduler
   uint64_t seed = 0;           ///< of the scheduler's choices
   /// Trials that a task gets at one turn. 0: all that are left, which only makes sense for a
   /// single task.

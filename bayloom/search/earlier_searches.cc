@@ -9,11 +9,9 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <optional>
-#include <string_view>
 
-#include "bayloom/base/result.h"
+#include "bayloom/base/option_error.h"
 #include "bayloom/base/single_line.h"
 #include "bayloom/search/durable_study.h"
 #include "bayloom/search/recorded_task.h"
@@ -112,14 +110,6 @@ optimizer::EarlierTask AsTask(const record::RunRecord& record, const Scenario& o
   return task;
 }
 
-/// SQLite's files begin with these words.
-bool IsDatabase(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  char start[15] = {};
-  file.read(start, sizeof(start));
-  return !file || std::string_view(start, sizeof(start)) == "SQLite format 3";
-}
-
 bool IsSameFile(const std::string& a, const std::string& b) {
   std::error_code none;
   return !b.empty() && std::filesystem::equivalent(a, b, none);
@@ -174,7 +164,7 @@ EarlierSearches LearnFromSearches(std::span<const std::string> files, const std:
   transfer.beginnings = kBeginnings;
   transfer.description = Numbers(scenario.task, scenario.task);
   for (const std::string& file : files) {
-    if (IsDatabase(file)) {
+    if (record::IsDatabase(file)) {
       LearnFromDatabase(file, scenario, IsSameFile(file, own_database), earlier);
     } else {
       transfer.tasks.push_back(RecordedTask(file, scenario, earlier.notes));
@@ -190,24 +180,27 @@ EarlierSearches LearnFromSearches(std::span<const std::string> files, const std:
   return earlier;
 }
 
-std::vector<std::string> TeachOptimizer(std::span<const std::string> files,
-                                        const std::string& method, const std::string& own_database,
-                                        Scenario& scenario) {
-  if (files.empty()) return {};
+std::vector<std::string> TeachOptimizer(const run::LearnFrom& sources, const std::string& method,
+                                        const std::string& own_database, Scenario& scenario) {
+  if (sources.IsOff()) return {};
   if (scenario.optimizer != "bayesian") {
-    throw InputError(
-        fmt::format("transfer: only the bayesian optimizer learns from earlier searches, not {}",
+    throw OptionError(
+        "learn-from",
+        fmt::format("only the bayesian optimizer learns from earlier searches, not {}",
                     scenario.optimizer));
   }
-  EarlierSearches earlier = LearnFromSearches(files, method, scenario, own_database);
-  if (earlier.transfer.tasks.empty()) {
-    throw InputError(fmt::format(
-        "transfer: there is no earlier search for '{}' of another scenario with parameters of the "
-        "same names",
-        base::SingleLine(scenario.objectives[0].name)));
+  EarlierSearches earlier =
+      LearnFromSearches(sources.FilesWith(own_database), method, scenario, own_database);
+  if (!earlier.transfer.tasks.empty()) {
+    scenario.optimizer_options.transfer = std::move(earlier.transfer);
+    return std::move(earlier.notes);
   }
-  scenario.optimizer_options.transfer = std::move(earlier.transfer);
-  return std::move(earlier.notes);
+  const std::string nothing = fmt::format(
+      "there is no earlier search for '{}' of another scenario with parameters of the "
+      "same names",
+      base::SingleLine(scenario.objectives[0].name));
+  if (!sources.files.empty()) throw OptionError("learn-from", nothing);
+  return {fmt::format("Learns from nothing: {}", nothing)};
 }
 
 }  // namespace bayloom::search

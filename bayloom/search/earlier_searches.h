@@ -9,6 +9,7 @@
 
 #include "bayloom/optimizer/transfer.h"
 #include "bayloom/record/store.h"
+#include "bayloom/run/learn_from.h"
 #include "bayloom/search/scenario.h"
 
 namespace bayloom::search {
@@ -37,10 +38,9 @@ struct EarlierSearches {
 EarlierSearches LearnFromSearches(std::span<const std::string> files, const std::string& method,
                                   const Scenario& scenario, const std::string& own_database = "");
 
-/// The same, told to the scenario's optimizer; the notes. Nothing happens without files. Throws
-/// InputError also where there is nothing to learn from, and for an optimizer that cannot learn.
-std::vector<std::string> TeachOptimizer(std::span<const std::string> files,
-                                        const std::string& method, const std::string& own_database,
-                                        Scenario& scenario);
+/// The same of all sources, told to the scenario's optimizer; the notes. Throws InputError also
+/// where the files have nothing to learn from, and for an optimizer that cannot learn.
+std::vector<std::string> TeachOptimizer(const run::LearnFrom& sources, const std::string& method,
+                                        const std::string& own_database, Scenario& scenario);
 
 }  // namespace bayloom::search

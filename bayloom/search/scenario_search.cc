@@ -16,6 +16,7 @@
 #include "bayloom/base/quantile.h"
 #include "bayloom/base/result.h"
 #include "bayloom/run/repeat_task.h"
+#include "bayloom/scheduling/default_scheduler.h"
 #include "bayloom/search/evaluator.h"
 
 namespace bayloom::search {
@@ -125,8 +126,8 @@ class BestAgain final : public run::RepeatTask<space::Configuration> {
 ScenarioSearch::ScenarioSearch(std::vector<SearchMember> members, SearchOptions options)
     : members_(std::move(members)), options_(std::move(options)) {
   Check(members_, options_.repeat);
-  options_.run =
-      run::WithDefaults(std::move(options_.run), {.scheduler = "dynatune", .trials_per_slot = 8});
+  options_.run = run::WithDefaults(
+      std::move(options_.run), {.scheduler = scheduling::kDefaultScheduler, .trials_per_slot = 8});
   // First: an evaluator that cannot be made leaves no database behind.
   for (const SearchMember& member : members_) AddEvaluator(member.scenario);
   for (const SearchMember& member : members_) {

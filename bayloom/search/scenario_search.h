@@ -24,8 +24,8 @@ struct SearchMember {
 
 struct SearchOptions {
   /// The budget is that of all scenarios together, earlier trials and seconds included; a
-  /// scenario's own limit of trials holds beside it. Several scenarios share it by the scheduler
-  /// "dynatune" in turns of 8 trials, unless it says otherwise.
+  /// scenario's own limit of trials holds beside it. Several scenarios share it in turns of 8
+  /// trials, unless it says otherwise.
   run::RunOptions run = {};
   int jobs = 1;         ///< configurations evaluated at the same time, no more than trials
   bool resume = false;  ///< go on with the stores' last searches of these scenarios

@@ -27,7 +27,7 @@ class EvolutionarySearch final : public SearchStrategy {
     std::vector<CandidatePtr> fresh =
         evolution_.DrawFresh(population - static_cast<int>(measured.size()), random);
     const std::vector<ScoredCandidate> best = evolution_.Run(
-        measured, fresh, population, options_.scorer, known_, static_cast<size_t>(n), random);
+        measured, fresh, population, options_.scorer(), known_, static_cast<size_t>(n), random);
     return Select(best, std::move(fresh), n, random);
   }
 

@@ -21,16 +21,17 @@
 
 namespace bayloom::strategy {
 
-/// Predicts how good programs are, one number each: the higher the faster, 1 about as fast as the
+/// Predicts how good programs are, one number each: the higher the better, 1 about as good as the
 /// best program measured so far. Only the order and the ratios matter.
 using Scorer = std::function<std::vector<double>(std::span<const sketch::Candidate* const>)>;
 
-/// Something that programs are searched for by besides their time.
-struct FurtherObjective {
-  /// Predicts how good programs are in it, as Scorer does: the share of the best value known.
-  Scorer scorer;
-  /// What a trial says of it, less being better; nullopt if nothing.
-  std::function<std::optional<double>(const trial::Outcome&)> value;
+/// Something that programs are searched for by.
+struct Objective {
+  Scorer scorer;  ///< required by strategies that use a cost model
+  /// What a trial that has a value says of it, less being better; nullopt if nothing. The default
+  /// is the trial's value, its time.
+  std::function<std::optional<double>(const trial::Outcome&)> value =
+      [](const trial::Outcome& outcome) { return std::optional(outcome.value); };
 };
 
 /// Settings of the evolutionary search; the defaults are MetaSchedule's.
@@ -58,8 +59,8 @@ struct EvolutionaryOptions {
 struct StrategyOptions {
   const sketch::SpaceGenerator* space = nullptr;  ///< required; must outlive the strategy
   base::ThreadPool* pool = nullptr;               ///< required; must outlive the strategy
-  Scorer scorer;                                  ///< required by strategies that use a cost model
-  std::vector<FurtherObjective> further = {};     ///< "bayes" looks at them, others do not
+  /// The time comes first. "bayes" looks at all, others at the first one.
+  std::vector<Objective> objectives = {};
   /// Programs that the next batch should hold regardless of their scores.
   std::function<int()> exploration_count = [] { return 0; };
   /// Whether scores say something before anything was measured.
@@ -67,6 +68,8 @@ struct StrategyOptions {
   uint64_t seed = 0;
   EvolutionaryOptions evolutionary;
   BayesOptions bayes = {};
+
+  const Scorer& scorer() const { return objectives.at(0).scorer; }
 };
 
 /// Decides which programs of a workload's design spaces are worth a trial.

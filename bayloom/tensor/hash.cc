@@ -95,6 +95,7 @@ class StructureHasher {
     Add(uint64_t{5} << 32);
     AddSigned(bound.size);
     AddSigned(bound.step);
+    AddSigned(bound.beyond);
   }
 
   std::span<const Buffer> buffers_;

@@ -198,7 +198,7 @@ class ProgramInterpreter {
       exists &= !block.guarded || value < block.iters[i].extent;
       const Bound bound = block.iters[i].bound;
       exists &= !bound.is_open() || block.iters[i].kind == IterKind::kReduction ||
-                value * bound.step < memory_[bound.size].values[0].i;
+                value * bound.step < memory_[bound.size].values[0].i + bound.beyond;
     }
     if (!exists) return;
     const int64_t place = flat.output.Place(iters_.data());

@@ -28,7 +28,8 @@ std::string PrintSize(const Buffer& size) {
 std::string PrintEnd(int64_t extent, Bound bound, std::span<const Buffer> buffers) {
   if (!bound.is_open()) return fmt::format("{}", extent);
   const std::string& size = buffers[bound.size].name;
-  return bound.step == 1 ? size : fmt::format("{}/{}", size, bound.step);
+  const std::string end = bound.beyond == 0 ? size : fmt::format("{}+{}", size, bound.beyond);
+  return bound.step == 1 ? end : fmt::format("{}/{}", end, bound.step);
 }
 
 std::string PrintShape(const Buffer& buffer, std::span<const Buffer> buffers) {

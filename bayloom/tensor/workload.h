@@ -47,10 +47,12 @@ struct SizeRange {
 };
 
 /// How far an open axis reaches: iteration or element number i of it exists where i * step is below
-/// the size. Where several elements were put together, as vectors are, the step is their number.
+/// the size, or that and `beyond`. Where several elements were put together, as vectors are, the
+/// step is their number; windows reach beyond an axis.
 struct Bound {
   BufferId size = -1;  ///< -1: the axis is not open
   int64_t step = 1;
+  int64_t beyond = 0;
   bool is_open() const { return size >= 0; }
   bool operator==(const Bound&) const = default;
 };

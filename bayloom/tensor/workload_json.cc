@@ -71,7 +71,7 @@ class NodeWriter {
   Json nodes_ = Json::array();
 };
 
-Json BoundToJson(const Bound& bound) { return {bound.size, bound.step}; }
+Json BoundToJson(const Bound& bound) { return {bound.size, bound.step, bound.beyond}; }
 
 Json BufferToJson(const Buffer& buffer) {
   Json json = {{"name", buffer.name},
@@ -176,8 +176,9 @@ BufferId SizeFromJson(const Json& json, const std::vector<Buffer>& buffers) {
 }
 
 Bound BoundFromJson(const Json& json, const std::vector<Buffer>& buffers) {
-  const Bound bound{SizeFromJson(json.at(0), buffers), IntFromJson(json.at(1))};
-  Require(bound.step >= 1, "a bound has a positive step");
+  const Bound bound{SizeFromJson(json.at(0), buffers), IntFromJson(json.at(1)),
+                    IntFromJson(json.at(2))};
+  Require(bound.step >= 1 && bound.beyond >= 0, "a bound has a positive step");
   return bound;
 }
 

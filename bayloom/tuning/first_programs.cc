@@ -15,12 +15,13 @@ constexpr int kAdapted = 3;
 
 }  // namespace
 
-FirstPrograms FirstProgramsOf(const sketch::SpaceGenerator& space, int tasks, UserStore& store,
+FirstPrograms FirstProgramsOf(const sketch::SpaceGenerator& space, int tasks, UserStore* store,
                               base::ThreadPool& pool) {
   FirstPrograms first = {.zero_trial =
                              FastestByEstimate(space, {}, ZeroTrialOptions::For(tasks), pool)};
-  std::vector<sketch::Candidate> others = store.Adapt(space, kAdapted);
-  if (auto known = store.Find(space)) others.insert(others.begin(), std::move(known->candidate));
+  if (store == nullptr) return first;
+  std::vector<sketch::Candidate> others = store->Adapt(space, kAdapted);
+  if (auto known = store->Find(space)) others.insert(others.begin(), std::move(known->candidate));
   for (sketch::Candidate& candidate : others) {
     const auto is_same = [&](const sketch::Candidate& other) {
       return other.hash == candidate.hash;

@@ -25,7 +25,8 @@ inline constexpr const char* kZeroTrialProposer = "zero-trial";
 
 /// Of a task of a network of so many tasks: the program that the time estimate chooses
 /// (FastestByEstimate, with ZeroTrialOptions::For), and what the user's earlier tunings know.
-FirstPrograms FirstProgramsOf(const sketch::SpaceGenerator& space, int tasks, UserStore& store,
+/// `store` may be null.
+FirstPrograms FirstProgramsOf(const sketch::SpaceGenerator& space, int tasks, UserStore* store,
                               base::ThreadPool& pool);
 
 }  // namespace bayloom::tuning

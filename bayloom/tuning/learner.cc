@@ -21,20 +21,16 @@ constexpr int kRandomUntil = 16;
 
 Learner::Learner(cost::CostModel* model, base::ThreadPool& pool, run::PhaseClock& clock,
                  const std::vector<ProgramObjective>& objectives)
-    : model_(model), pool_(pool), clock_(clock) {
-  if (model_ == nullptr) return;
-  for (const ProgramObjective objective : objectives) {
-    if (objective == ProgramObjective::kLatency) continue;
+    : objectives_{objectives.front()}, pool_(pool), clock_(clock) {
+  if (model == nullptr) return;
+  objectives_ = objectives;
+  models_ = {model};
+  while (models_.size() < objectives_.size()) {
     cost::XgboostOptions options;
     options.random_until = kRandomUntil;
-    further_.push_back({objective, std::make_unique<cost::XgboostModel>(options)});
+    own_models_.push_back(std::make_unique<cost::XgboostModel>(options));
+    models_.push_back(own_models_.back().get());
   }
-}
-
-std::vector<ProgramObjective> Learner::further() const {
-  std::vector<ProgramObjective> objectives;
-  for (const Further& each : further_) objectives.push_back(each.objective);
-  return objectives;
 }
 
 std::vector<feature::FeatureMatrix> Learner::Features(
@@ -48,30 +44,19 @@ std::vector<feature::FeatureMatrix> Learner::Features(
   });
 }
 
-std::vector<double> Learner::Predict(cost::CostModel& model, uint64_t task,
-                                     std::span<const sketch::Candidate* const> candidates) {
+std::vector<double> Learner::Score(size_t objective, uint64_t task,
+                                   std::span<const sketch::Candidate* const> candidates) {
+  if (models_.empty()) return std::vector<double>(candidates.size(), 1.0);
   const std::vector<feature::FeatureMatrix> features = Features(candidates);
   std::vector<const feature::FeatureMatrix*> pointers;
   for (const feature::FeatureMatrix& f : features) pointers.push_back(&f);
   return clock_.In(&run::PhaseTimes::predict, [&] {
     try {
-      return model.PredictFor(task, pointers);
+      return models_[objective]->PredictFor(task, pointers);
     } catch (const model::FitFailure&) {
       return std::vector<double>(candidates.size(), 1.0);
     }
   });
-}
-
-std::vector<double> Learner::Score(uint64_t task,
-                                   std::span<const sketch::Candidate* const> candidates) {
-  if (model_ == nullptr) return std::vector<double>(candidates.size(), 1.0);
-  return Predict(*model_, task, candidates);
-}
-
-std::vector<double> Learner::ScoreFor(ProgramObjective objective, uint64_t task,
-                                      std::span<const sketch::Candidate* const> candidates) {
-  return Predict(*std::ranges::find(further_, objective, &Further::objective)->model, task,
-                 candidates);
 }
 
 std::vector<cost::Sample> Learner::Samples(std::span<const TrainingSample> trials) {
@@ -88,27 +73,30 @@ std::vector<cost::Sample> Learner::Samples(std::span<const TrainingSample> trial
   return samples;
 }
 
-std::vector<cost::Sample> Learner::SamplesFor(ProgramObjective objective,
+std::vector<cost::Sample> Learner::SamplesFor(size_t objective,
                                               std::span<const TrainingSample> trials,
-                                              std::vector<cost::Sample> samples) {
+                                              std::vector<cost::Sample> samples) const {
+  if (objectives_[objective] == ProgramObjective::kLatency) return samples;
   for (size_t i = 0; i < trials.size(); ++i) {
     const std::optional<ProgramCost> cost = CostOf(*trials[i].outcome);
     samples[i].seconds.reset();
     if (!cost) continue;
-    samples[i].seconds = std::max(kMinBytes, cost->ValueFor(trials[i].calls, objective));
+    samples[i].seconds =
+        std::max(kMinBytes, cost->ValueFor(trials[i].calls, objectives_[objective]));
   }
   return samples;
 }
 
 std::optional<cost::BatchMetrics> Learner::Learn(std::span<const TrainingSample> trials) {
-  if (model_ == nullptr || trials.empty()) return std::nullopt;
+  if (models_.empty() || trials.empty()) return std::nullopt;
   const std::vector<cost::Sample> samples = Samples(trials);
   return clock_.In(&run::PhaseTimes::train, [&]() -> std::optional<cost::BatchMetrics> {
     try {
-      for (const Further& each : further_) {
-        each.model->Update(SamplesFor(each.objective, trials, samples));
+      std::optional<cost::BatchMetrics> metrics;
+      for (size_t k = models_.size(); k-- > 0;) {
+        metrics = models_[k]->Update(SamplesFor(k, trials, samples));
       }
-      return model_->Update(samples);
+      return metrics;
     } catch (const model::FitFailure&) {
       return std::nullopt;
     }
@@ -116,14 +104,13 @@ std::optional<cost::BatchMetrics> Learner::Learn(std::span<const TrainingSample>
 }
 
 void Learner::Remember(std::span<const TrainingSample> trials) {
-  if (model_ == nullptr || trials.empty()) return;
+  if (models_.empty() || trials.empty()) return;
   const std::vector<cost::Sample> samples = Samples(trials);
   clock_.In(&run::PhaseTimes::train, [&] {
     try {
-      for (const Further& each : further_) {
-        each.model->Remember(SamplesFor(each.objective, trials, samples));
+      for (size_t k = models_.size(); k-- > 0;) {
+        models_[k]->Remember(SamplesFor(k, trials, samples));
       }
-      model_->Remember(samples);
     } catch (const model::FitFailure&) {
       // As in Learn.
     }

@@ -27,8 +27,8 @@ bool ReadAlike(const tensor::Program& a, const tensor::Program& b) {
     const tensor::Buffer &of_a = a.buffers[id], &of_b = b.buffers[id];
     const bool has_transform = of_a.transform != nullptr || of_b.transform != nullptr;
     return of_a.layout == of_b.layout &&
-           (!has_transform || (of_a.transform && of_b.transform &&
-                               of_a.transform->Hash() == of_b.transform->Hash()));
+           (!has_transform ||
+            (of_a.transform && of_b.transform && of_a.transform->Hash() == of_b.transform->Hash()));
   });
 }
 
@@ -39,7 +39,7 @@ struct Division {
     int64_t up_to;  ///< of the size
   };
   int size = 0;
-  std::vector<Part> parts;  ///< by ascending values
+  std::vector<Part> parts;                                ///< by ascending values
   double loss = std::numeric_limits<double>::infinity();  ///< mean logarithm of the time
 };
 
@@ -120,10 +120,11 @@ class Divider {
     for (size_t last = first + 1; last < values.size(); ++last) {
       for (size_t candidate = 1; candidate < logs_.size(); ++candidate) {
         std::vector<Division::Part> path = before;
-        const double between = std::sqrt(static_cast<double>(values[last - 1]) *
-                                         static_cast<double>(values[last]));
-        path.push_back({static_cast<int>(candidate),
-                        std::clamp(static_cast<int64_t>(between), values[last - 1], values[last] - 1)});
+        const double between =
+            std::sqrt(static_cast<double>(values[last - 1]) * static_cast<double>(values[last]));
+        path.push_back(
+            {static_cast<int>(candidate),
+             std::clamp(static_cast<int64_t>(between), values[last - 1], values[last] - 1)});
         Extend(size, values, last, parts - 1, path,
                loss + Cost(candidate, size, values, first, last), best);
       }
@@ -151,9 +152,9 @@ ProgramsBySize FastestBySize(const sketch::SpaceGenerator& space,
   const std::vector<Point>& points = space.workload().points;
   // The largest lengths are first among the points.
   const size_t large = std::max<size_t>(1, points.size() / 3);
-  std::vector<sketch::Candidate> candidates = {
-      FastestByEstimate(JudgedBy(space, {points.begin(), points.begin() + static_cast<int64_t>(large)}, derivations), adapted,
-                        options, pool)};
+  std::vector<sketch::Candidate> candidates = {FastestByEstimate(
+      JudgedBy(space, {points.begin(), points.begin() + static_cast<int64_t>(large)}, derivations),
+      adapted, options, pool)};
   if (IsPlain(candidates[0])) return {std::move(candidates[0]), {}};
   ZeroTrialOptions fewer = options;
   fewer.population = std::max(1, options.population / 2);
@@ -164,17 +165,16 @@ ProgramsBySize FastestBySize(const sketch::SpaceGenerator& space,
     const sketch::Candidate seed = candidates[0];
     sketch::Candidate found =
         FastestByEstimate(JudgedBy(space, {points[p]}, derivations), {&seed, 1}, fewer, pool);
-    const bool is_new = std::ranges::none_of(candidates, [&](const sketch::Candidate& other) {
-      return other.hash == found.hash;
-    });
+    const bool is_new = std::ranges::none_of(
+        candidates, [&](const sketch::Candidate& other) { return other.hash == found.hash; });
     if (is_new && !IsPlain(found)) candidates.push_back(std::move(found));
   }
   const Division division = Divider(candidates, points, space.target()).Best();
   ProgramsBySize programs{candidates[0], {}};
   for (const Division::Part& part : division.parts) {
     if (part.candidate == 0) continue;
-    programs.small.push_back({candidates[static_cast<size_t>(part.candidate)], division.size,
-                              part.up_to});
+    programs.small.push_back(
+        {candidates[static_cast<size_t>(part.candidate)], division.size, part.up_to});
   }
   return programs;
 }

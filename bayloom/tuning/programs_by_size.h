@@ -26,10 +26,10 @@ struct ProgramsBySize {
   std::vector<SmallCandidate> small;
 };
 
-/// Programs that the time estimate likes best (FastestByEstimate), each for a part of the workload's
-/// points, and the values of a size from which on one takes over from another, so that the weighted
-/// loss against the best program for each point is smallest. A further program has to pay.
-/// `derivations`: of the space.
+/// Programs that the time estimate likes best (FastestByEstimate), each for a part of the
+/// workload's points, and the values of a size from which on one takes over from another, so that
+/// the weighted loss against the best program for each point is smallest. A further program has to
+/// pay. `derivations`: of the space.
 ProgramsBySize FastestBySize(const sketch::SpaceGenerator& space,
                              const sketch::DerivationChoice& derivations,
                              std::span<const sketch::Candidate> adapted,

@@ -82,8 +82,7 @@ Session::Session(const target::Target& target, std::vector<TaskSpec> specs, reco
   }
   earlier_phases_ = log_->phases();
   run::RunOptions& run = options_.run;
-  run = run::WithDefaults(std::move(run), {.budget = {.trials = kDefaultTrials},
-                                           .scheduler = SessionOptions::kScheduler});
+  run = run::WithDefaults(std::move(run), {.budget = {.trials = kDefaultTrials}});
   if (run.trials_per_slot == 0) run.trials_per_slot = SlotSize(run.budget.trials, specs.size());
   run.earlier_seconds = log_->seconds();
   run.failures_alike = run::kMaxFailuresAlike;
@@ -104,11 +103,7 @@ void Session::AddTask(record::TaskId id, const TaskSpec& spec, const target::Tar
       options_.strategy,
       {.space = space.get(),
        .pool = &pool_,
-       .scorer =
-           [this, hash](std::span<const sketch::Candidate* const> c) {
-             return learner_.Score(hash, c);
-           },
-       .further = FurtherObjectives(hash, spec.weight),
+       .objectives = ObjectivesOf(hash, spec.weight),
        .exploration_count = [this, hash] { return learner_.ExplorationCount(hash); },
        .scores_are_informed = [this, hash] { return learner_.IsInformed(hash); },
        .seed = base::Hasher().Add(options_.run.seed).Add(hash).Digest(),
@@ -139,21 +134,21 @@ void Session::AddTask(record::TaskId id, const TaskSpec& spec, const target::Tar
   log_->SetWeight(id, spec.weight);
 }
 
-std::vector<strategy::FurtherObjective> Session::FurtherObjectives(uint64_t task, double calls) {
-  std::vector<strategy::FurtherObjective> further;
-  for (const ProgramObjective objective : learner_.further()) {
-    further.push_back({.scorer =
-                           [this, objective, task](std::span<const sketch::Candidate* const> c) {
-                             return learner_.ScoreFor(objective, task, c);
-                           },
-                       .value =
-                           [objective, calls](const trial::Outcome& outcome) {
-                             const std::optional<ProgramCost> cost = CostOf(outcome);
-                             return cost ? std::optional(cost->ValueFor(calls, objective))
-                                         : std::nullopt;
-                           }});
+std::vector<strategy::Objective> Session::ObjectivesOf(uint64_t task, double calls) {
+  std::vector<strategy::Objective> objectives;
+  for (size_t k = 0; k < learner_.objectives().size(); ++k) {
+    const ProgramObjective by = learner_.objectives()[k];
+    strategy::Objective& objective = objectives.emplace_back(
+        strategy::Objective{.scorer = [this, k, task](std::span<const sketch::Candidate* const> c) {
+          return learner_.Score(k, task, c);
+        }});
+    if (by == ProgramObjective::kLatency) continue;
+    objective.value = [by, calls](const trial::Outcome& outcome) {
+      const std::optional<ProgramCost> cost = CostOf(outcome);
+      return cost ? std::optional(cost->ValueFor(calls, by)) : std::nullopt;
+    };
   }
-  return further;
+  return objectives;
 }
 
 int Session::TaskIndex(record::TaskId id) const {

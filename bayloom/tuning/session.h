@@ -24,8 +24,6 @@
 namespace bayloom::tuning {
 
 struct SessionOptions {
-  static constexpr const char* kScheduler = "expected-improvement";
-
   record::RunKind kind = record::RunKind::kTune;  ///< for the record
   std::string model;                              ///< what is tuned, for the record
   std::string description = "{}";                 ///< the caller's options as JSON, for the record
@@ -37,7 +35,7 @@ struct SessionOptions {
   std::vector<scheduling::TaskAlternative> alternatives = {};
   /// The budget is that of the whole session, trials and seconds before a resumption included; the
   /// seed is that of all choices, and a resumed session keeps the one it began with. Unless it says
-  /// otherwise: 1,000 trials, kScheduler, and slots of an eighth of a task's equal share of the
+  /// otherwise: 1,000 trials, and slots of an eighth of a task's equal share of the
   /// trials, within 16 and MetaSchedule's 64, but so that each task can have two turns.
   run::RunOptions run = {};
   int64_t max_trials_per_task = trial::Budget::kUnlimited;
@@ -115,8 +113,8 @@ class Session {
 
  private:
   void AddTask(record::TaskId id, const TaskSpec& spec, const target::Target& target);
-  /// The further objectives as the strategy of a task sees them.
-  std::vector<strategy::FurtherObjective> FurtherObjectives(uint64_t task, double calls);
+  /// The objectives as the strategy of a task sees them.
+  std::vector<strategy::Objective> ObjectivesOf(uint64_t task, double calls);
   void Restore();
   std::vector<TuningTrial> Replay(const std::vector<record::StoredTrial>& trials);
   void RestoreSlots(const std::vector<record::StoredTrial>& stored);

@@ -22,12 +22,14 @@
 #include "bayloom/measure/measure_machine.h"
 #include "bayloom/measure/roofline.h"
 #include "bayloom/measure/trial_rate.h"
+#include "bayloom/scheduling/default_scheduler.h"
 #include "bayloom/target/emulated.h"
 #include "bayloom/tuning/default_comparison.h"
 #include "bayloom/tuning/first_programs.h"
 #include "bayloom/tuning/keep_programs.h"
 #include "bayloom/tuning/network_precision.h"
 #include "bayloom/tuning/network_turns.h"
+#include "bayloom/tuning/prior.h"
 #include "bayloom/tuning/program_check.h"
 #include "bayloom/tuning/program_front.h"
 #include "bayloom/tuning/restore.h"
@@ -47,8 +49,10 @@ constexpr double kMaxRepeatShare = 0.2;
 constexpr double kUntimedPatience = 2;
 /// Where a session keeps the peak that its scheduler knows.
 constexpr const char* kPeak = "peak_flops_per_second";
-/// ... and what it learnt of earlier tunings.
+/// ... and the model of earlier tunings that it was begun with.
 constexpr const char* kPrior = "prior";
+/// ... and what it was to learn from.
+constexpr const char* kLearnFrom = "learn-from";
 
 std::optional<record::RunRecord> LastSession(record::Store& store, const std::string& subject,
                                              const target::Target& target) {
@@ -60,15 +64,39 @@ std::optional<record::RunRecord> LastSession(record::Store& store, const std::st
   return last;
 }
 
+/// Throws InputError where what is asked for now is not what the session was begun with.
+void CheckAgrees(const std::string& what, const std::optional<std::string>& given,
+                 const std::string& before) {
+  if (!given || *given == before) return;
+  throw InputError(fmt::format("cannot resume: the session was begun with the {} '{}', not '{}'",
+                               what, before, *given));
+}
+
 /// What a session was begun with, which what is asked for now must agree with. `otherwise` is what
 /// sessions had before there was a choice.
 std::string Agreed(const std::optional<std::string>& given, const nlohmann::json& begun,
                    const std::string& what, const std::string& otherwise = "") {
   const std::string before = begun.value(what, otherwise);
-  if (given && *given != before) {
-    throw InputError(fmt::format("cannot resume: the session was begun with the {} '{}', not '{}'",
-                                 what, before, *given));
+  CheckAgrees(what, given, before);
+  return before;
+}
+
+/// What a session was begun to learn from. Before there was one choice, there were a file and the
+/// store.
+run::LearnFrom SourcesOf(const nlohmann::json& begun) {
+  if (begun.contains(kLearnFrom)) {
+    return run::LearnFrom::Parse(begun[kLearnFrom].get<std::vector<std::string>>());
   }
+  run::LearnFrom sources = {.earlier = true, .store = begun.contains(kPrior)};
+  if (begun.contains("cost-model")) sources.files = {begun["cost-model"].get<std::string>()};
+  return sources;
+}
+
+/// As SourcesOf, which what is asked for now must agree with.
+run::LearnFrom AgreedSources(const std::optional<run::LearnFrom>& given,
+                             const nlohmann::json& begun) {
+  run::LearnFrom before = SourcesOf(begun);
+  CheckAgrees(kLearnFrom, given ? std::optional(given->Text()) : std::nullopt, before.Text());
   return before;
 }
 
@@ -128,11 +156,14 @@ std::optional<double> PeakFor(const std::string& scheduler, const nlohmann::json
 }
 
 /// Null for a strategy that asks none.
-std::unique_ptr<cost::CostModel> MakeCostModel(const std::string& strategy, const std::string& file,
+std::unique_ptr<cost::CostModel> MakeCostModel(const std::string& strategy,
+                                               const run::LearnFrom& sources,
                                                const std::optional<TrialPrior>& prior) {
   if (strategy == "random") return nullptr;
-  if (!file.empty()) return std::make_unique<cost::PretrainedModel>(cost::ReadModelFile(file));
   if (prior) return std::make_unique<cost::PretrainedModel>(prior->model);
+  if (IsOfModel(sources)) {
+    return std::make_unique<cost::PretrainedModel>(cost::ReadModelFile(sources.files.front()));
+  }
   return std::make_unique<cost::XgboostModel>();
 }
 
@@ -196,13 +227,7 @@ Tuning::Tuning(TuningSubject subject, const target::Target& target, record::Stor
   session.model = subject.name;
   session.run = options_.run;
   name_ = subject.name;
-  if (options_.user_store != nullptr) {
-    session.first = [this, tasks = static_cast<int>(subject.specs.size())](
-                        const sketch::SpaceGenerator& space) {
-      return FirstProgramsOf(space, tasks, *options_.user_store, pool_);
-    };
-  }
-  std::string cost_model = options_.cost_model.value_or("");
+  run::LearnFrom sources = options_.learn_from.value_or(run::LearnFrom{.earlier = true});
   if (options_.derivations) {
     session.derivations = ReadDerivations(*options_.derivations);
     options_.derivations = session.derivations.ToString();
@@ -221,25 +246,33 @@ Tuning::Tuning(TuningSubject subject, const target::Target& target, record::Stor
     divisions = ReadDivisions(Agreed(options_.divisions, begun, "divisions", "none"));
     session.objectives =
         ReadObjectives(Agreed(options_.objectives, begun, "objectives", "latency"), target);
-    cost_model = Agreed(options_.cost_model, begun, "cost-model");
-    options_.prior = PriorOf(begun, store.path());
+    sources = AgreedSources(options_.learn_from, begun);
+    prior_ = PriorOf(begun, store.path());
     session.resume = resumed->id;
   } else {
     session.strategy = options_.strategy.value_or(session.strategy);
-    session.run.scheduler = GivenScheduler(options_).value_or(SessionOptions::kScheduler);
-    if (!cost_model.empty() || session.strategy == "random") options_.prior.reset();
-    if (options_.prior) {
-      record::SampleStore(store.path()).AddModel(store.AddTarget(target), options_.prior->stored);
+    session.run.scheduler = GivenScheduler(options_).value_or(scheduling::kDefaultScheduler);
+    if (session.strategy != "random") prior_ = LearnFrom(sources, target, options_.user_store);
+    if (prior_) {
+      record::SampleStore(store.path()).AddModel(store.AddTarget(target), prior_->stored);
     }
   }
   nlohmann::json description = {{"strategy", session.strategy},
                                 {"scheduler", session.run.scheduler},
                                 {"derivations", session.derivations.ToString()},
                                 {"divisions", ToString(divisions)},
-                                {"objectives", ToString(session.objectives)}};
-  if (!cost_model.empty()) description["cost-model"] = cost_model;
-  if (options_.prior) description[kPrior] = PriorJson(options_.prior->stored);
+                                {"objectives", ToString(session.objectives)},
+                                {kLearnFrom, sources.Words()}};
+  if (prior_) description[kPrior] = PriorJson(prior_->stored);
   if (!options_.precision.is_null()) description["precision"] = options_.precision;
+  session.use_earlier_sessions = sources.earlier;
+  if (options_.user_store != nullptr) {
+    session.first = [this, tasks = static_cast<int>(subject.specs.size()),
+                     store = sources.IsOff() ? nullptr : options_.user_store](
+                        const sketch::SpaceGenerator& space) {
+      return FirstProgramsOf(space, tasks, store, pool_);
+    };
+  }
   session.alternatives = TakeAlternatives(subject, divisions, target);
   std::optional<double> peak = PeakFor(session.run.scheduler, begun, target, evaluator.is_here());
   if (peak) description[kPeak] = *peak;
@@ -256,7 +289,7 @@ Tuning::Tuning(TuningSubject subject, const target::Target& target, record::Stor
   if (runs_here && session.objectives.size() == 1) load_ = std::move(subject.load);
   session.description = description.dump();
   SetBudget(options_, subject, target, session.run);
-  cost_model_ = MakeCostModel(session.strategy, cost_model, options_.prior);
+  cost_model_ = MakeCostModel(session.strategy, sources, prior_);
   session_ = std::make_unique<Session>(target, std::move(subject.specs), store, cost_model_.get(),
                                        evaluator, std::move(session));
 }

@@ -13,6 +13,7 @@
 
 #include "bayloom/cost/cost_model.h"
 #include "bayloom/record/store.h"
+#include "bayloom/run/learn_from.h"
 #include "bayloom/run/repeat_options.h"
 #include "bayloom/tuning/earlier_trials.h"
 #include "bayloom/tuning/network_front.h"
@@ -37,16 +38,17 @@ struct TuneOptions {
   /// As ParseObjectives reads it; the same of a resumed session. Default "latency". Others are
   /// known of programs for processors only.
   std::optional<std::string> objectives = {};
-  /// File of a pre-trained cost model (see ActiveLearning) to begin with.
-  std::optional<std::string> cost_model = {};
-  /// What earlier tunings teach, to begin with where no file is named. The session keeps it:
-  /// resumed, it goes on with the one that it was begun with, or without.
-  std::optional<TrialPrior> prior = {};
+  /// What it begins with: `earlier`, the trials that earlier sessions in the database made of the
+  /// same tasks on the same target; a cost model of the user's store, of databases of tunings, or
+  /// the file of a pre-trained one (see ActiveLearning). Default `earlier`; the same of a resumed
+  /// session, which goes on with the model that it was begun with, or without.
+  std::optional<run::LearnFrom> learn_from = {};
   /// As PrecisionToJson gives it: the session keeps it. A session is resumed with what it was begun
   /// with only.
   nlohmann::json precision = {};
-  /// What earlier tunings have found. With it each task first tries its zero-trial program and what
-  /// is known of it or adapted from others (FirstProgramsOf). Must outlive the tuning.
+  /// What earlier tunings have found. With it each task first tries its zero-trial program and,
+  /// unless it is to learn from nothing, what is known of it or adapted from others
+  /// (FirstProgramsOf). Must outlive the tuning.
   UserStore* user_store = nullptr;
   /// Go on with the store's last session of this subject on this target, if there is one.
   bool resume = false;
@@ -112,7 +114,7 @@ class Tuning {
   bool resumed() const { return resumed_; }
   /// Of earlier tunings, which the session was begun with; nullopt also where the database does not
   /// have it any more.
-  const std::optional<TrialPrior>& prior() const { return options_.prior; }
+  const std::optional<TrialPrior>& prior() const { return prior_; }
   /// Why trials cannot be carried out, after an end by StopReason::kLost.
   const std::string& lost() const { return lost_; }
   /// Keeps in the user's store, if there is one, what later tunings and commands may use, unless an
@@ -142,6 +144,7 @@ class Tuning {
   record::Store& store_;
   ProgramEvaluator& evaluator_;
   TuneOptions options_;
+  std::optional<TrialPrior> prior_;
   std::function<std::vector<graph::TaskGraph>()> load_;
   Divisions divisions_ = Divisions::kAll;
   bool resumed_;

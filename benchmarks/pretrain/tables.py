@@ -181,7 +181,7 @@ class Bench:
         result = self.folder / f"{name}.{seed}.json"
         if not result.exists():
             database.unlink(missing_ok=True)
-            extra = ["--cost-model", model] if model else []
+            extra = ["--learn-from", model] if model else []
             answer = json.loads(self.run([self.options.bayloom, "tune"], *subject, "--strategy",
                                          self.options.strategy, "--trials", trials, "--seed", seed,
                                          "--db", database, "--json", *extra, real=True))

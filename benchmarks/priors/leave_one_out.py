@@ -8,7 +8,7 @@
         squeezenet1.1.onnx resnet18.onnx mobilenet_v2.onnx bert_tiny.onnx
 
 Each network is tuned from a cold start ('cold'), then with the store of programs that tuning the other
-networks has filled: with the programs that it lends only ('adapted', --prior off), and with the model of
+networks has filled: with the programs that it lends only ('adapted', the default), and with the model of
 those networks' trials besides ('prior'). All have the same seeds, and every tuning a copy of the
 store of its own. With --earlier, the folder of another version's programs, 'earlier' is a tuning by
 that version, from a cold start.
@@ -165,8 +165,8 @@ def tuned(options, model, arm, seed):
         if arm != "cold":
             shutil.copy(store_without(options, model), store)
         shutil.copy(machine(options, arm), half)
-        answer = tune(options, model, seed, options.trials, half, store, "--prior",
-                      "on" if arm == "prior" else "off")
+        answer = tune(options, model, seed, options.trials, half, store, "--learn-from",
+                      "store" if arm == "prior" else "earlier")
         if ("prior: " in answer.stderr) != (arm == "prior"):
             sys.exit(f"leave_one_out.py: {model.stem}, {arm}: the prior is not as it should be")
         print(f"{model.stem}, {arm}, seed {seed}: "

@@ -59,11 +59,12 @@ void BM_Batch(benchmark::State& state, const char* name) {
   cost::XgboostModel model;
   tuning::Learner learner(&model, pool, clock);
   const auto strategy = strategy::CreateStrategy(
-      name,
-      {.space = &Convolution(),
-       .pool = &pool,
-       .scorer = [&](std::span<const sketch::Candidate* const> c) { return learner.Score(1, c); },
-       .evolutionary = {}});
+      name, {.space = &Convolution(),
+             .pool = &pool,
+             .objectives = {{[&](std::span<const sketch::Candidate* const> c) {
+               return learner.Score(0, 1, c);
+             }}},
+             .evolutionary = {}});
   Teach(512, learner, *strategy, pool);
   clock.times() = {};
   for (auto _ : state) benchmark::DoNotOptimize(strategy->GenerateCandidates(64));

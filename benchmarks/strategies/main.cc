@@ -20,10 +20,10 @@
 #include "bayloom/experimental/strategy/rocke2024_search.h"
 #include "bayloom/graph/tasks.h"
 #include "bayloom/measure/runner_main.h"
+#include "bayloom/tuning/prior.h"
 #include "bayloom/tuning/tuning_subject.h"
 #include "benchmarks/run_tool.h"
 #include "benchmarks/strategies/comparison.h"
-#include "benchmarks/strategies/earlier_tunings.h"
 #include "benchmarks/strategies/tuning_run.h"
 
 namespace bayloom {
@@ -90,7 +90,7 @@ void Run(const StrategiesOptions& given) {
   StrategiesOptions options = given;
   if (!options.learn_from.empty()) {
     const target::Target target = codegen::TargetNamed(options.run.target, options.run.threads);
-    const tuning::TrialPrior prior = LearnFrom(options.learn_from, target);
+    const tuning::TrialPrior prior = tuning::LearnFromDatabases(options.learn_from, target);
     options.run.prior = prior.stored.bytes;
     fmt::print(stderr, "prior: {} trials of {} tasks, {} bytes\n", prior.stored.trials,
                prior.stored.tasks, prior.stored.bytes.size());

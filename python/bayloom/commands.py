@@ -80,7 +80,8 @@ def tune(model: Optional[Path] = None, *, op: Optional[str] = None, trials: Opti
          shapes: Optional[Mapping[str, str]] = None, freeze: Optional[Mapping[str, Any]] = None,
          target: Optional[str] = None, strategy: Optional[str] = None,
          objective: Optional[str] = None, divisions: Optional[str] = None,
-         derivations: Optional[str] = None, prior: bool = False, partial: bool = False,
+         derivations: Optional[str] = None,
+         learn_from: Union[Path, Sequence[Path], None] = None, partial: bool = False,
          workers: Sequence[str] = (), pool: Any = None,
          callbacks: Iterable[Callable[[dict], None]] = (), verbose: bool = False) -> TuneResult:
     """Finds fast programs for an ONNX model, or for one operator such as op="matmul:512,512,512".
@@ -96,8 +97,8 @@ def tune(model: Optional[Path] = None, *, op: Optional[str] = None, trials: Opti
     hold a Pareto front of networks (docs/libraries.md#small-libraries). `divisions` "none" leaves
     out regions as one task where they can be several (docs/scheduling.md#tasks-in-place-of-others),
     `derivations` "none", or names such as "winograd-2x2", algorithms beside the definition.
-    With `prior` the tuning begins with a model of what earlier ones have measured on this machine,
-    if that was enough (docs/scheduling.md#what-earlier-tunings-teach).
+    `learn_from` is as `--learn-from` of the program (docs/learning.md): with "store" the tuning begins
+    with a model of what earlier ones have measured on this machine, if that was enough.
 
     Raises InputError for a model that cannot be tuned, NoCompiler (an ImportError) where the
     package was built without the compiler.
@@ -111,7 +112,7 @@ def tune(model: Optional[Path] = None, *, op: Optional[str] = None, trials: Opti
                                   db=database, resume=resume, dim=dims, shape=shapes,
                                   freeze=freeze, target=target, strategy=strategy,
                                   objective=objective, divisions=divisions, derivations=derivations,
-                                  prior="on" if prior else None, partial=partial,
+                                  learn_from=learn_from, partial=partial,
                                   workers=_worker_commands(workers, pool))]
     new_trials = _NewTrials(database, callbacks)
     result = program.run(arguments, verbose=verbose, poll=new_trials)

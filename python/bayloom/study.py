@@ -136,8 +136,9 @@ class Study:
     with `resume` the study goes on with the last one of this `name` in there ("study", or what a
     scenario file says, by default). Functions are not in the database: give them again.
 
-    `transfer` are databases of earlier searches, and recorded spaces, that the study learns from
-    beforehand: of the same kernel on another device, say (docs/scenarios.md).
+    `learn_from` is what the study learns from beforehand, as `--learn-from` of the program
+    (docs/learning.md): databases of earlier searches and recorded spaces, of the same kernel on another
+    device, say, and "earlier", the other searches in `storage`.
 
     `optimizer` is one of `bayloom.optimizers()`, `options` what docs/scenarios.md lists for it. The
     same seed and outcomes give the same choices, also those of the program `bayloom`.
@@ -182,16 +183,18 @@ class Study:
                  optimizer: Optional[str] = None, options: Optional[dict] = None,
                  seed: Optional[int] = None, storage: Union[str, os.PathLike, None] = None,
                  name: Optional[str] = None, resume: bool = False,
-                 transfer: Sequence[Union[str, os.PathLike]] = (), transfer_method: str = "prior"):
+                 learn_from: Union[str, os.PathLike, Sequence[Union[str, os.PathLike]]] = (),
+                 transfer_method: str = "prior"):
         self._space: Space = make_space(
             space, constraints, active_if=active_if, name=name, objective=objective,
             direction=direction, objectives=objectives, directions=directions,
             thresholds=thresholds, optimizer=optimizer, options=options, seed=seed)
         if resume and storage is None:
             raise InputError("resume needs storage, the database to go on with")
+        sources = [learn_from] if isinstance(learn_from, (str, os.PathLike)) else learn_from
         self._engine = _core.Study(self._space.scenario,
                                    None if storage is None else _path(storage), resume,
-                                   [_path(file) for file in transfer], transfer_method)
+                                   [_path(source) for source in sources], transfer_method)
         self._goals = dict(self._space.scenario.objectives)  # name: whether it is maximized
         if objectives or directions:
             names = objectives or [f"value_{i}" for i in range(len(directions))]
@@ -246,12 +249,12 @@ class Study:
 
     @property
     def learned_from(self) -> list:
-        """What was taken over from the sources in `transfer`, in words: which searches with how many
+        """What was taken over from the sources in `learn_from`, in words: which searches with how many
         values, and what became of parameters that they have not; without sources, nothing.
 
         >>> earlier = Study({"tile": [8, 16, 32]}, storage="earlier.db", name="gpu", seed=1)
         >>> earlier.optimize(lambda trial: abs(trial["tile"] - 16), n_trials=3)
-        >>> Study({"tile": [8, 16, 32]}, transfer=["earlier.db"], seed=1).learned_from
+        >>> Study({"tile": [8, 16, 32]}, learn_from="earlier.db", seed=1).learned_from
         ['Learns from gpu (3 values)']
         """
         return self._engine.learned_from

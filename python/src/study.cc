@@ -30,11 +30,12 @@ namespace nb = nanobind;
 class Study {
  public:
   Study(const Scenario& scenario, const std::optional<std::string>& database, bool resume,
-        const std::vector<std::string>& transfer, const std::string& transfer_method)
+        const std::vector<std::string>& learn_from, const std::string& transfer_method)
       : scenario_(scenario) {
     const nb::gil_scoped_release release;
     search::Scenario& what = scenario_.get();
-    learned_from_ = search::TeachOptimizer(transfer, transfer_method, database.value_or(""), what);
+    learned_from_ = search::TeachOptimizer(run::LearnFrom::Parse(learn_from), transfer_method,
+                                           database.value_or(""), what);
     if (database) {
       store_.emplace(*database);
       durable_ = std::make_unique<search::DurableStudy>(what, *store_, resume);
@@ -115,7 +116,7 @@ void BindStudy(nb::module_& module) {
       .def(nb::init<const Scenario&, const std::optional<std::string>&, bool,
                     const std::vector<std::string>&, const std::string&>(),
            nb::arg("scenario"), nb::arg("database") = nb::none(), nb::arg("resume") = false,
-           nb::arg("transfer") = std::vector<std::string>(), nb::arg("transfer_method") = "prior")
+           nb::arg("learn_from") = std::vector<std::string>(), nb::arg("transfer_method") = "prior")
       .def("ask", &Study::Ask, nb::arg("count"),
            "Up to `count` configurations; fewer where there are no more.")
       .def("tell", &Study::Tell, nb::arg("values"), nb::arg("outcome"),

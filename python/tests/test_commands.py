@@ -66,8 +66,8 @@ def test_a_tuning_begins_with_what_earlier_ones_measured(monkeypatch):
         return bayloom.tune(op=op, trials=trials, threads=1, seed=1, db="prior.db", **options)
 
     monkeypatch.setenv("BAYLOOM_STORE", os.path.abspath("programs.db"))
-    assert tune("matmul:48,48,48", 120, prior=True).prior == {}  # nothing was measured before
-    prior = tune("matmul:64,32,64", 2, prior=True).prior
+    assert tune("matmul:48,48,48", 120, learn_from="store").prior == {}  # nothing was measured before
+    prior = tune("matmul:64,32,64", 2, learn_from="store").prior
     assert prior["tasks"] == 1 and prior["trials"] >= 100
     assert tune("matmul:64,64,32", 2).prior == {}
 

@@ -412,15 +412,15 @@ def test_learns_from_earlier_studies(tmp_path):
     database = tmp_path / "other_device.db"
     earlier = bayloom.Study(SPACE, constraints=["tile % unroll == 0"], storage=database, seed=1)
     earlier.optimize(valley, n_trials=25)
-    study = bayloom.Study(SPACE, constraints=["tile % unroll == 0"], transfer=[database], seed=2)
+    study = bayloom.Study(SPACE, constraints=["tile % unroll == 0"], learn_from=[database], seed=2)
     assert dict(study.ask()) == earlier.best_params
     assert "values" in study.learned_from[0] and earlier.learned_from == []
     # A parameter that the earlier search had not is told of.
     wider = bayloom.Study({**SPACE, "vectors": [1, 2]}, constraints=["tile % unroll == 0"],
-                          transfer=[database], seed=2)
+                          learn_from=[database], seed=2)
     assert any("vectors" in note for note in wider.learned_from)
     with pytest.raises(bayloom.InputError, match="no earlier search"):
-        bayloom.Study({"other": [1, 2, 3]}, transfer=[database])
+        bayloom.Study({"other": [1, 2, 3]}, learn_from=[database])
 
 
 def test_arguments_that_cannot_be_are_refused():

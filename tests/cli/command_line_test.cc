@@ -41,6 +41,9 @@ TEST(CommandLine, NamesTheOptionThatWasMeant) {
   const Answer slip = RunBayloom({"tune", "--op", "matmul:8,8,8", "--trails", "5"});
   EXPECT_EQ(slip.exit_code, 2);
   EXPECT_THAT(slip.error, testing::HasSubstr("no option '--trails'; is --trials meant?"));
+  const Answer renamed = RunBayloom({"search", "a.yaml", "--transfer", "b.db"});
+  EXPECT_EQ(renamed.exit_code, 2);
+  EXPECT_THAT(renamed.error, testing::HasSubstr("--transfer is called --learn-from now"));
   EXPECT_THAT(RunBayloom({"search", "--bugdet=3"}).error,
               testing::HasSubstr("no option '--bugdet'"));
 }

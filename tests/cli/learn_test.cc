@@ -43,7 +43,7 @@ TEST_F(LearnCommand, WhatWasTunedIsLearntOfAndTheNextTuningBeginsWithIt) {
   EXPECT_EQ(result["tasks"], 1);
   ASSERT_TRUE(result.contains("prior")) << learnt.out;
 
-  const Answer next = Tune("matmul:64,32,64", "2", {"--prior", "on"});
+  const Answer next = Tune("matmul:64,32,64", "2", {"--learn-from", "store"});
   ASSERT_EQ(next.exit_code, 0) << next.error;
   EXPECT_THAT(next.error, HasSubstr("prior: "));
   EXPECT_EQ(nlohmann::json::parse(next.out)["prior"], result["prior"]);
@@ -52,8 +52,9 @@ TEST_F(LearnCommand, WhatWasTunedIsLearntOfAndTheNextTuningBeginsWithIt) {
             result["prior"]["trials"]);
   EXPECT_THAT(RunBayloom({"show", File("a.db"), "--run", "2"}).out, HasSubstr("prior of "));
 
-  for (const std::vector<std::string>& off :
-       {std::vector<std::string>{"--prior", "off"}, {}, {"--prior", "on", "--no-store"}}) {
+  for (const std::vector<std::string>& off : {std::vector<std::string>{"--learn-from", "off"},
+                                              {},
+                                              {"--learn-from", "store", "--no-store"}}) {
     const Answer without = Tune("matmul:64,64,32", "2", off);
     EXPECT_EQ(without.exit_code, 0) << without.error;
     EXPECT_FALSE(nlohmann::json::parse(without.out).contains("prior")) << off.size();

@@ -152,7 +152,7 @@ TEST(MapFused, BeatsLayerByLayerAndGoesOnWhereItWas) {
   }
   // Searches for one operation can still learn from the database.
   EXPECT_EQ(RunBayloom({"map", "--op", "conv2d:24x24x16,8,3x3,pad=1", "--arch", "gemmini16x16",
-                        "--transfer", database, "--evaluations", "5"})
+                        "--learn-from", database, "--evaluations", "5"})
                 .exit_code,
             0);
 

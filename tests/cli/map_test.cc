@@ -179,18 +179,21 @@ TEST(MapCommand, LearnsFromEarlierSearches) {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return RunBayloom(arguments);
   };
-  EXPECT_EQ(map("matmul:32,32,64", {"--transfer", database}).exit_code, 2);
+  EXPECT_EQ(map("matmul:32,32,64", {"--learn-from", database}).exit_code, 2);
   for (const char* op : {"matmul:32,32,32", "matmul:64,32,32"}) {
     const Answer earlier = map(op, {"--db", database, "--mapper", "random-pruned"});
     ASSERT_EQ(earlier.exit_code, 0) << earlier.error;
   }
-  const Answer answer = map("matmul:32,32,64", {"--transfer", database});
+  const Answer answer = map("matmul:32,32,64", {"--learn-from", database});
   ASSERT_EQ(answer.exit_code, 0) << answer.error;
   EXPECT_EQ(nlohmann::json::parse(answer.out).at("mapper"), "bayesian");
+  const Answer own = map("matmul:32,64,64", {"--db", database, "--learn-from", "earlier"});
+  EXPECT_EQ(own.exit_code, 0) << own.error;
+  EXPECT_EQ(map("matmul:32,32,64", {"--learn-from", "earlier"}).exit_code, 2) << "no --db";
   // The only searches there are for another objective, or of the same task.
-  EXPECT_EQ(map("matmul:32,32,64", {"--transfer", database, "--objective", "edp"}).exit_code, 2);
+  EXPECT_EQ(map("matmul:32,32,64", {"--learn-from", database, "--objective", "edp"}).exit_code, 2);
   EXPECT_EQ(map("matmul:32,32,64", {"--warm-start-model", "50", "--top-k", "3"}).exit_code, 0);
-  EXPECT_EQ(map("matmul:32,32,64", {"--transfer", database, "--mapper", "genetic"}).exit_code, 2);
+  EXPECT_EQ(map("matmul:32,32,64", {"--learn-from", database, "--mapper", "genetic"}).exit_code, 2);
   EXPECT_EQ(map("matmul:32,32,64", {"--resume"}).exit_code, 2);
 }
 

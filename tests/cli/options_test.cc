@@ -45,14 +45,14 @@ void ExpectRun(const run::RunOptions& run, const std::string& scheduler) {
 }
 
 TEST(Options, OfTuneReachTheirFields) {
-  const TuneArguments arguments = ParseAll(
-      AddTuneOptions,
-      "--trials 7 --time 90s --scheduler round-robin --seed 5 --until-gain 3%/min "
-      "--strategy random --objective latency,size --derivations none --divisions none "
-      "--cost-model model.bin --resume",
-      {"model", "--op", "--dim", "--shape", "--freeze", "--partial", "--db", "--json", "--workers",
-       "--ray", "--ray-command", "--sandbox", "--precision", "--precision-tolerance", "--prior",
-       "--no-store", "--target", "--threads", "--device"});
+  const TuneArguments arguments =
+      ParseAll(AddTuneOptions,
+               "--trials 7 --time 90s --scheduler round-robin --seed 5 --until-gain 3%/min "
+               "--strategy random --objective latency,size --derivations none --divisions none "
+               "--learn-from model.bin --resume",
+               {"model", "--op", "--dim", "--shape", "--freeze", "--partial", "--db", "--json",
+                "--workers", "--ray", "--ray-command", "--sandbox", "--precision",
+                "--precision-tolerance", "--no-store", "--target", "--threads", "--device"});
   const tuning::TuneOptions options = arguments.Options();
   ExpectRun(options.run, "round-robin");
   EXPECT_DOUBLE_EQ(options.run.until_gain_per_minute, 0.03);
@@ -60,7 +60,7 @@ TEST(Options, OfTuneReachTheirFields) {
   EXPECT_EQ(options.objectives, "latency,size");
   EXPECT_EQ(options.derivations, "none");
   EXPECT_EQ(options.divisions, "none");
-  EXPECT_EQ(options.cost_model, "model.bin");
+  EXPECT_EQ(options.learn_from, (run::LearnFrom{.files = {"model.bin"}}));
   EXPECT_TRUE(options.resume);
 }
 
@@ -70,7 +70,7 @@ TEST(Options, OfSearchReachTheirFields) {
                "a.yaml b.yaml --trials 7 --time 90s --scheduler round-robin --batch 3 --seed 5 "
                "--jobs 4 --repeat-best 2 --rounds 6 --resume",
                {"--optimizer", "--db", "--workers", "--ray", "--ray-command", "--sandbox",
-                "--command", "--recorded", "--transfer", "--transfer-method", "--until-value",
+                "--command", "--recorded", "--learn-from", "--transfer-method", "--until-value",
                 "--until-plateau", "--plateau-gain", "--weights", "--out", "--csv", "--json"});
   const std::vector<search::SearchMember> members(2);
   const search::SearchOptions options = arguments.Options(members);
@@ -97,7 +97,8 @@ TEST(Options, OfMapReachTheirFields) {
       AddMapOptions,
       "--evaluations 7 --time 90s --scheduler round-robin --seed 5 --objective energy,delay "
       "--victory 17 --mapper bayesian --db map.db --resume --evaluator timeloop --jobs 4 "
-      "--arch gemmini --sandbox --timeout 3s --counting timeloop --transfer a.db --transfer-method "
+      "--arch gemmini --sandbox --timeout 3s --counting timeloop --learn-from a.db "
+      "--transfer-method "
       "weighted "
       "--warm-start-model 9 --top-k 2 --tile-encoding integer --order-encoding ranking",
       {"model",
@@ -139,7 +140,7 @@ TEST(Options, OfMapReachTheirFields) {
   EXPECT_TRUE(options.simulator.sandbox);
   EXPECT_EQ(options.simulator.timeout_seconds, 3);
   EXPECT_EQ(options.counting, mapspace::ReuseCounting::kTimeloop);
-  EXPECT_THAT(options.transfer, ElementsAre("a.db"));
+  EXPECT_EQ(options.learn_from, (run::LearnFrom{.files = {"a.db"}}));
   EXPECT_EQ(options.rehearsal, 9);
 }
 

@@ -69,7 +69,7 @@ TEST_F(PretrainCommand, SamplesMeasuresAndTrainsInOneRunOrInSteps) {
   ASSERT_EQ(again.exit_code, 0) << again.error;
   EXPECT_THAT(again.out, HasSubstr("wrote " + File("again.model")));
   EXPECT_EQ(RunBayloom({"tune", "--op", "matmul:8,8,8", "--db", File("a.db"), "--trials", "1",
-                        "--cost-model", File("again.model")})
+                        "--learn-from", File("again.model")})
                 .exit_code,
             0);
 }
@@ -89,9 +89,9 @@ TEST_F(PretrainCommand, SaysWhatIsWrong) {
   EXPECT_THAT(refusal({"--families", "weaving"}), HasSubstr("--families: weaving not in"));
   EXPECT_FALSE(std::filesystem::exists(File("a.db")));
   const Answer no_model = RunBayloom(
-      {"tune", "--op", "matmul:8,8,8", "--db", File("a.db"), "--cost-model", File("a.db")});
+      {"tune", "--op", "matmul:8,8,8", "--db", File("a.db"), "--learn-from", File("a.db")});
   EXPECT_EQ(no_model.exit_code, 2);
-  EXPECT_THAT(no_model.error, HasSubstr("it holds no trained cost model"));
+  EXPECT_THAT(no_model.error, HasSubstr("--learn-from: the databases have too few programs"));
 }
 
 }  // namespace

@@ -257,14 +257,20 @@ TEST_F(SearchCommand, LearnsFromEarlierSearches) {
   for (const char* size : {"200", "400"}) {
     EXPECT_EQ(search(size, {"12", "--db", database}).exit_code, 0);
   }
-  const Answer answer = search("800", {"1", "--db", File("other.db"), "--transfer", database});
+  const Answer answer = search("800", {"1", "--db", File("other.db"), "--learn-from", database});
   ASSERT_EQ(answer.exit_code, 0) << answer.error;
   EXPECT_LT(nlohmann::json::parse(answer.out)["best"]["value"], 200);
   EXPECT_THAT(answer.error, testing::HasSubstr("Learns from size200 (12 values), size400"));
-  EXPECT_EQ(search("800", {"1", "--transfer", database, "--optimizer", "random"}).exit_code, 2);
-  EXPECT_EQ(search("800", {"1", "--transfer", database, "--transfer-method", "magic"}).exit_code,
+  EXPECT_EQ(search("800", {"1", "--learn-from", database, "--optimizer", "random"}).exit_code, 2);
+  EXPECT_EQ(search("800", {"1", "--learn-from", database, "--transfer-method", "magic"}).exit_code,
             2);
-  EXPECT_EQ(search("800", {"1", "--transfer", File("none.db")}).exit_code, 2);
+  EXPECT_EQ(search("800", {"1", "--learn-from", File("none.db")}).exit_code, 2);
+  EXPECT_EQ(search("800", {"1", "--learn-from", "store"}).exit_code, 2);
+  const Answer alone = search("800", {"1", "--db", File("new.db"), "--learn-from", "earlier"});
+  EXPECT_EQ(alone.exit_code, 0) << alone.error;
+  EXPECT_THAT(alone.error, testing::HasSubstr("Learns from nothing"));
+  const Answer own = search("800", {"1", "--db", database, "--learn-from", "earlier"});
+  EXPECT_THAT(own.error, testing::HasSubstr("Learns from size200 (12 values), size400"));
 }
 
 TEST_F(SearchCommand, SearchesScenariosTogether) {
@@ -286,7 +292,7 @@ TEST_F(SearchCommand, SearchesScenariosTogether) {
   const Answer first = with_trials("20");
   ASSERT_EQ(first.exit_code, 0) << first.error;
   const nlohmann::json shown = nlohmann::json::parse(first.out);
-  EXPECT_EQ(shown["scheduler"], "dynatune");
+  EXPECT_EQ(shown["scheduler"], "expected-improvement");
   EXPECT_EQ(shown["slots"].size(), 5u);
   EXPECT_EQ(shown["scenarios"][1]["weight"], 2);
   const auto trials = [](const nlohmann::json& json) {

@@ -43,9 +43,10 @@ TEST(Rocke2024, IsMadeByNameAndWords) {
   const sketch::SpaceGenerator space(tensor::MatmulWorkload(8, 8, 8), strategy::SimulatedTarget());
   for (const char* name : {"rocke2024", "rocke2024:naive", "rocke2024:lru+heap+factors+sdr+poi"}) {
     EXPECT_TRUE(strategy::CheckStrategyName(name)) << name;
-    const auto made = strategy::CreateStrategy(
-        name,
-        {.space = &space, .pool = &pool, .scorer = strategy::OracleScores, .evolutionary = {}});
+    const auto made = strategy::CreateStrategy(name, {.space = &space,
+                                                      .pool = &pool,
+                                                      .objectives = {{strategy::OracleScores}},
+                                                      .evolutionary = {}});
     EXPECT_EQ(made->name(), name);
   }
 }

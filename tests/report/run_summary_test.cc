@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "bayloom/base/result.h"
 #include "tests/record/sample.h"
@@ -26,23 +27,23 @@ class RunSummaryTest : public testing::Test {
       if (i == 2) trial.outcome = trial::Outcome::Infeasible(trial::Verdict::kCrash, "exit code 1");
       EXPECT_TRUE(store_.AddTrial(trial));
     }
-    summary_ = SummaryOf(store_, run_);
+    digest_ = DigestOf(store_, run_);
   }
 
   TemporaryFolder folder_;
   record::Store store_{folder_ / "a.db"};
   const record::RunId run_ = store_.BeginRun(record::SampleSearch("flags")).id;
-  RunSummary summary_;
+  std::optional<RunDigest> digest_;
 };
 
 TEST_F(RunSummaryTest, KeepsWhatWasBetterThanAllBefore) {
-  EXPECT_EQ(summary_.trials, 5);
-  EXPECT_EQ(summary_.seconds, 5);
-  EXPECT_EQ(FailureText(summary_), "1 crash");
-  ASSERT_EQ(summary_.improvements.size(), 2u);
-  EXPECT_EQ(summary_.improvements[1].trial, 3);
-  EXPECT_EQ(summary_.improvements[1].value, 5);
-  EXPECT_EQ(summary_.improvements[1].candidate, R"({"order":[1,0],"x":3})");
+  EXPECT_EQ(digest_->trials(), 5);
+  EXPECT_EQ(digest_->seconds(), 5);
+  EXPECT_EQ(FailureText(*digest_), "1 crash");
+  ASSERT_EQ(digest_->improvements().size(), 2u);
+  EXPECT_EQ(digest_->improvements()[1].trial, 3);
+  EXPECT_EQ(digest_->improvements()[1].value, 5);
+  EXPECT_EQ(digest_->improvements()[1].candidate, R"({"order":[1,0],"x":3})");
 }
 
 TEST_F(RunSummaryTest, TilesOfFusedLayersHaveNoBest) {
@@ -53,17 +54,17 @@ TEST_F(RunSummaryTest, TilesOfFusedLayersHaveNoBest) {
   for (int i = 0; i < 3; ++i) {
     EXPECT_TRUE(store_.AddTrial(record::MakeConfiguration(run, i, 1.0 + i)));
   }
-  const RunSummary summary = SummaryOf(store_, run);
-  EXPECT_TRUE(summary.improvements.empty());
-  EXPECT_EQ(CountText(summary), "3 tiles of fused layers");
-  EXPECT_EQ(ToJson(summary).at("tiles"), 3);
-  EXPECT_TRUE(ToJson(summary).at("best").is_null());
-  EXPECT_EQ(CountText(summary_), "5 trials");
-  EXPECT_FALSE(ToJson(summary_).contains("tiles"));
+  const RunDigest digest = DigestOf(store_, run);
+  EXPECT_TRUE(digest.improvements().empty());
+  EXPECT_EQ(CountText(digest), "3 tiles of fused layers");
+  EXPECT_EQ(ToJson(digest).at("tiles"), 3);
+  EXPECT_TRUE(ToJson(digest).at("best").is_null());
+  EXPECT_EQ(CountText(*digest_), "5 trials");
+  EXPECT_FALSE(ToJson(*digest_).contains("tiles"));
 }
 
 TEST_F(RunSummaryTest, JsonHasTheBestCandidate) {
-  const nlohmann::json json = ToJson(summary_);
+  const nlohmann::json json = ToJson(*digest_);
   EXPECT_EQ(json["kind"], "search");
   EXPECT_EQ(json["goal"], "maximize");
   EXPECT_EQ(json["best"]["candidate"]["x"], 3);
@@ -71,10 +72,10 @@ TEST_F(RunSummaryTest, JsonHasTheBestCandidate) {
 }
 
 TEST_F(RunSummaryTest, OfARunWithoutTrialsThereIsNothingToShow) {
-  const RunSummary summary = SummaryOf(store_, store_.BeginRun(record::SampleSearch("none")).id);
-  EXPECT_TRUE(ToJson(summary)["best"].is_null());
-  EXPECT_TRUE(ImprovementTable(summary).empty());
-  EXPECT_THROW(SummaryOf(store_, 7), InputError);
+  const RunDigest digest = DigestOf(store_, store_.BeginRun(record::SampleSearch("none")).id);
+  EXPECT_TRUE(ToJson(digest)["best"].is_null());
+  EXPECT_TRUE(ImprovementTable(digest).empty());
+  EXPECT_THROW(DigestOf(store_, 7), InputError);
 }
 
 }  // namespace

@@ -132,7 +132,7 @@ TEST_F(LearningFromSearches, RecordedSpacesCountAsSearches) {
                 "other_T4.json: 1 of 6 configurations are not in the space and are left out"}));
   Scenario scenario = Tiling(256);
   scenario.task.clear();
-  EXPECT_EQ(TeachOptimizer(std::span(&file, 1), "prior", "", scenario), earlier.notes);
+  EXPECT_EQ(TeachOptimizer({.files = {file}}, "prior", "", scenario), earlier.notes);
   const auto optimizer =
       optimizer::MakeOptimizer("bayesian", scenario.space, scenario.optimizer_options);
   EXPECT_EQ(optimizer->Ask(1).at(0).coordinates, (std::vector<double>{63, 0}));
@@ -140,7 +140,7 @@ TEST_F(LearningFromSearches, RecordedSpacesCountAsSearches) {
   base::WriteFile(file, "no recording");
   EXPECT_THROW(LearnFromSearches(std::span(&file, 1), "prior", Tiling(256)), InputError);
   scenario.optimizer = "random";
-  EXPECT_THROW(TeachOptimizer(std::span(&file, 1), "prior", "", scenario), InputError);
+  EXPECT_THROW(TeachOptimizer({.files = {file}}, "prior", "", scenario), InputError);
 }
 
 TEST_F(LearningFromSearches, NoiseIsNamedAndLeftOut) {
@@ -160,7 +160,7 @@ TEST_F(LearningFromSearches, NoiseIsNamedAndLeftOut) {
   base::WriteFile(file, nlohmann::json({{"results", results}}).dump());
   Scenario scenario = Tiling(256);
   scenario.task.clear();
-  TeachOptimizer(std::span(&file, 1), "prior", "", scenario);
+  TeachOptimizer({.files = {file}}, "prior", "", scenario);
   const auto optimizer =
       optimizer::MakeOptimizer("bayesian", scenario.space, scenario.optimizer_options);
   EXPECT_EQ(optimizer->TakeNotices(),
@@ -174,7 +174,7 @@ TEST_F(LearningFromSearches, AResumedSearchTriesTheRestOfTheBeginnings) {
   Scenario scenario = Tiling(256);
   scenario.name = "again";
   scenario.task.clear();
-  TeachOptimizer(std::span(&path_, 1), "prior", "", scenario);
+  TeachOptimizer({.files = {path_}}, "prior", "", scenario);
   const std::vector<space::Configuration> beginnings =
       optimizer::BestOfEarlier(*scenario.space, scenario.optimizer_options.transfer.tasks, 5);
   ASSERT_EQ(beginnings.size(), 5u);

@@ -19,7 +19,7 @@ TEST(NoDecisions, OneCandidateIsAllThereIs) {
     StrategyOptions options;
     options.space = &space;
     options.pool = &pool;
-    options.scorer = OracleScores;
+    options.objectives = {{OracleScores}};
     const std::unique_ptr<SearchStrategy> strategy = CreateStrategy(name, options);
     const std::vector<sketch::Candidate> first = strategy->GenerateCandidates(4);
     ASSERT_EQ(first.size(), 1u) << name;

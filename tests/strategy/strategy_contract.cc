@@ -49,9 +49,11 @@ TEST_P(StrategyContract, NeverProposesWhatItWasToldOfOrForbidden) {
   base::ThreadPool pool(2);
   const sketch::SpaceGenerator space(tensor::MatmulWorkload(4, 4, 4), SimulatedTarget());
   const std::vector<sketch::Candidate> known =
-      CreateStrategy(
-          "random",
-          {.space = &space, .pool = &pool, .scorer = OracleScores, .seed = 9, .evolutionary = {}})
+      CreateStrategy("random", {.space = &space,
+                                .pool = &pool,
+                                .objectives = {{OracleScores}},
+                                .seed = 9,
+                                .evolutionary = {}})
           ->GenerateCandidates(200);
   const auto strategy = Make(space, pool);
   std::set<uint64_t> met;

@@ -41,7 +41,7 @@ class StrategyContract : public ::testing::TestWithParam<StrategyCase> {
                                               base::ThreadPool& pool, uint64_t seed = 1) {
     return GetParam().make({.space = &space,
                             .pool = &pool,
-                            .scorer = OracleScores,
+                            .objectives = {{OracleScores}},
                             .seed = seed,
                             .evolutionary = {.population = 96, .min_fresh = 20}});
   }

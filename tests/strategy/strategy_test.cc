@@ -61,7 +61,7 @@ TEST(EvolutionarySearchTest, FollowsTheScores) {
   const sketch::SpaceGenerator space(ConvolutionWorkload(), SimulatedTarget());
   const StrategyOptions options = {.space = &space,
                                    .pool = &pool,
-                                   .scorer = OracleScores,
+                                   .objectives = {{OracleScores}},
                                    .seed = 4,
                                    .evolutionary = {.population = 256}};
   const std::vector<double> drawn = RandomTimes(options, 400);
@@ -76,7 +76,7 @@ TEST(ControlsTest, ArePartOfEveryBatchThatHasRoom) {
   const sketch::SpaceGenerator space(ConvolutionWorkload(), SimulatedTarget());
   StrategyOptions options = {.space = &space,
                              .pool = &pool,
-                             .scorer = OracleScores,
+                             .objectives = {{OracleScores}},
                              .seed = 4,
                              .evolutionary = {.population = 256}};
   const std::vector<double> drawn = RandomTimes(options, 200);
@@ -106,7 +106,7 @@ TEST(BayesSearchTest, BeginsWellWhileScoresAreRandom) {
   };
   const StrategyOptions options = {.space = &space,
                                    .pool = &pool,
-                                   .scorer = random_scores,
+                                   .objectives = {{random_scores}},
                                    .seed = 4,
                                    .evolutionary = {.population = 256}};
   const std::vector<double> drawn = RandomTimes(options, 200);
@@ -136,7 +136,7 @@ TEST(BayesSearchTest, TheFirstBatchHasProgramsOfSeveralDesignSpaces) {
   };
   const auto strategy = CreateStrategy("bayes", {.space = &space,
                                                  .pool = &pool,
-                                                 .scorer = equal_scores,
+                                                 .objectives = {{equal_scores}},
                                                  .evolutionary = {.population = 256}});
   // The last tenth is drawn blindly.
   const std::vector<sketch::Candidate> first = strategy->GenerateCandidates(24);
@@ -154,7 +154,7 @@ TEST(BayesSearchTest, LeavesADesignSpaceWhoseProgramsFail) {
   for (uint64_t seed : {1, 2, 3}) {
     const auto strategy = CreateStrategy("bayes", {.space = &space,
                                                    .pool = &pool,
-                                                   .scorer = equal_scores,
+                                                   .objectives = {{equal_scores}},
                                                    .seed = seed,
                                                    .evolutionary = {.population = 256}});
     std::vector<sketch::Candidate> batch = strategy->GenerateCandidates(24);
@@ -185,7 +185,7 @@ TEST(BayesSearchTest, InformedScoresCountEvenWhereTheyDisagreeWithTheEstimate) {
   const auto mean_score = [&](bool informed) {
     StrategyOptions options = {.space = &space,
                                .pool = &pool,
-                               .scorer = scores,
+                               .objectives = {{scores}},
                                .seed = 4,
                                .evolutionary = {.population = 128}};
     options.scores_are_informed = [informed] { return informed; };
@@ -222,11 +222,11 @@ double HypervolumeOf(StrategyOptions options) {
   return pareto::Hypervolume(points, reference) / (reference[0] * reference[1]);
 }
 
-TEST(BayesSearchTest, FurtherObjectivesExtendTheFront) {
+TEST(BayesSearchTest, ObjectivesBesidesTheTimeExtendTheFront) {
   base::ThreadPool pool(2);
   // With too few channels for derivations: programs of several algorithms are a front of their own.
   const sketch::SpaceGenerator space(ConvolutionWorkload(12), SimulatedTarget());
-  const FurtherObjective size = {
+  const Objective size = {
       .scorer =
           [](std::span<const sketch::Candidate* const> candidates) {
             std::vector<double> shares;
@@ -240,11 +240,11 @@ TEST(BayesSearchTest, FurtherObjectivesExtendTheFront) {
   for (uint64_t seed = 1; seed <= 2; ++seed) {
     StrategyOptions options = {.space = &space,
                                .pool = &pool,
-                               .scorer = OracleScores,
+                               .objectives = {{OracleScores}},
                                .seed = seed,
                                .evolutionary = {.population = 64, .min_fresh = 16}};
     without += HypervolumeOf(options) / 2;
-    options.further = {size};
+    options.objectives.push_back(size);
     with += HypervolumeOf(options) / 2;
   }
   EXPECT_GT(with, 1.02 * without) << with << " " << without;
@@ -258,9 +258,10 @@ TEST(EvolutionarySearchTest, ScoresEveryProgramOnceABatch) {
     for (const sketch::Candidate* c : candidates) EXPECT_TRUE(scored.insert(c->hash).second);
     return OracleScores(candidates);
   };
-  const auto strategy = CreateStrategy(
-      "evolutionary",
-      {.space = &space, .pool = &pool, .scorer = scorer, .evolutionary = {.population = 64}});
+  const auto strategy = CreateStrategy("evolutionary", {.space = &space,
+                                                        .pool = &pool,
+                                                        .objectives = {{scorer}},
+                                                        .evolutionary = {.population = 64}});
   strategy->GenerateCandidates(16);
   EXPECT_GT(scored.size(), 64u);
 }

@@ -142,5 +142,85 @@ TEST(ReduceWithin, MakesBothFactorsZero) {
   }
 }
 
+/// 3x3 over rows and columns of open lengths, channels last, the image with its border.
+tensor::Workload OpenConvolution() {
+  tensor::WorkloadBuilder b("conv");
+  const tensor::BufferId h = b.Size("h", {1, 14}), w = b.Size("w", {1, 11});
+  const tensor::BufferId height = b.Size("height", {3, 16}), width = b.Size("width", {3, 13});
+  const tensor::Tensor x = b.Input("x", {1, 16, 13, 4});
+  b.Bound(x, 1, height);
+  b.Bound(x, 2, width);
+  const tensor::Tensor f = b.Constant("f", {3, 3, 4, 8});
+  const tensor::Tensor y =
+      b.Reduce("conv", {1, 14, 11, 8}, {{"r", 3}, {"s", 3}, {"c", 4}}, tensor::Reduction::kSum,
+               [&](const auto& i, const auto& r) {
+                 return x(i[0], i[1] + r[0], i[2] + r[1], r[2]) * f(r[0], r[1], r[2], i[3]);
+               });
+  b.Bound(y, 1, h);
+  b.Bound(y, 2, w);
+  return b.Build({y});
+}
+
+TEST(OpenAxis, IsTakenInTilesByWinograd) {
+  const tensor::Workload workload = OpenConvolution();
+  for (const int64_t tile : {2, 4, 6}) {
+    tensor::Program program = tensor::Lower(workload);
+    const auto blocks = tensor::Winograd(program, program.FindBlock("conv"), tile);
+    ASSERT_TRUE(blocks) << blocks.error().message;
+    const Status valid = tensor::Validate(program);
+    ASSERT_TRUE(valid) << valid.error().message;
+    for (const auto& [h, w] : {std::pair<int64_t, int64_t>{14, 11}, {1, 1}, {5, 8}, {6, 7}}) {
+      const std::vector<int64_t> sizes = {h, w, h + 2, w + 2};
+      std::vector<tensor::HostTensor> expected = OpenArguments(workload, sizes, 4);
+      std::vector<tensor::HostTensor> actual = expected;
+      tensor::Interpret(tensor::Lower(workload), expected);
+      ASSERT_NO_THROW(tensor::InterpretStrictly(program, actual));
+      const tensor::Buffer& output = workload.buffers[workload.Parameters().back()];
+      EXPECT_LE(RelativeDifference(WithinBounds(output, sizes, actual.back()),
+                                   WithinBounds(output, sizes, expected.back())),
+                1e-4)
+          << tile << " " << h << " " << w;
+    }
+  }
+}
+
+TEST(InferBounds, FollowsWhatIsReadAndWhatIsMasked) {
+  const auto known = [](const std::vector<tensor::Bound>& bounds) {
+    return tensor::KnownBounds{
+        [bounds](tensor::BufferId) -> const std::vector<tensor::Bound>& {
+          static std::vector<tensor::Bound> kept;
+          return kept = bounds;
+        },
+        [](const tensor::Expr& e) { return e->op == tensor::ExprOp::kSize ? e->index : -1; }};
+  };
+  const auto load = [](tensor::Expr row, tensor::Expr column) {
+    return tensor::Load(5, tensor::DType::kFloat32, {std::move(row), std::move(column)});
+  };
+  const tensor::Expr i = tensor::IterVar(0), j = tensor::IterVar(1);
+  tensor::Stage map{"map",
+                    6,
+                    {{"i", 8, tensor::IterKind::kSpatial}, {"j", 4, tensor::IterKind::kSpatial}},
+                    load(i, j) + load(i, 0)};
+  tensor::InferBounds(known({{2}, {}}), map);
+  EXPECT_EQ(map.iters[0].bound, tensor::Bound{2});
+  EXPECT_FALSE(map.iters[1].bound.is_open());
+  // Another element than its own says nothing.
+  tensor::Stage shifted = map;
+  shifted.iters[0].bound = {};
+  shifted.value = load(i + 1, j);
+  tensor::InferBounds(known({{2}, {}}), shifted);
+  EXPECT_FALSE(shifted.iters[0].bound.is_open());
+  // Groups of four of the reduction's elements, of which the last may be short.
+  tensor::Stage sum{
+      "sum",
+      6,
+      {{"g", 8, tensor::IterKind::kReduction}, {"l", 4, tensor::IterKind::kReduction}},
+      tensor::Select(i * 4 + j < tensor::SizeOf(3), load(i, j), tensor::FloatLiteral(0)),
+      tensor::Reduction::kSum};
+  tensor::InferBounds(known({}), sum);
+  EXPECT_EQ(sum.iters[0].bound, (tensor::Bound{3, 4}));
+  EXPECT_EQ(sum.iters[1].bound, tensor::Bound{3});
+}
+
 }  // namespace
 }  // namespace bayloom::testing

@@ -179,6 +179,7 @@ class PriorTest : public EarlierTrialsTest {
     options_.run.budget.trials = 64;
     options_.run.seed = 3;
     options_.repeat.candidates = 0;
+    options_.user_store = &user_store_;
   }
   Tuning Begin(record::Store& records) {
     return Tuning({.name = "two", .specs = TwoTasks()}, target_, records, evaluator_, options_);
@@ -199,11 +200,13 @@ class PriorTest : public EarlierTrialsTest {
   void Teach() {
     trials_.Add(target_, product_, Measured(product_, 150));
     trials_.Add(target_, other_product_, Measured(other_product_, 150));
-    options_.prior = trials_.Learn(target_, true);
-    ASSERT_TRUE(options_.prior.has_value());
+    options_.learn_from = run::LearnFrom{.earlier = true, .store = true};
+    ASSERT_TRUE(user_store_.Prior(target_).has_value());
   }
 
   SimulatedEvaluator evaluator_;
+  UserStore user_store_{path_, UserStore::Mode::kWrite,
+                        [](const std::string& warning) { ADD_FAILURE() << warning; }};
   TuneOptions options_;
 };
 
@@ -220,11 +223,13 @@ TEST_F(PriorTest, AStoppedSessionGoesOnWithThePriorItWasBegunWith) {
   Teach();
   record::Store whole(folder_ / "whole.db"), parts(folder_ / "parts.db");
   const std::vector<uint64_t> expected = Run(whole);
-  options_.run.budget.stop = [this] { return evaluator_.candidates >= 64 + 32; };
+  options_.run.budget.stop = [this] { return evaluator_.candidates >= 64 + 2 + 32; };
   EXPECT_EQ(Begin(parts).Run(), trial::StopReason::kStopped);
   options_.run.budget.stop = [] { return false; };
   options_.resume = true;
-  options_.prior.reset();  // the user's store may have another one by now, or none
+  // The user's store has another one by now.
+  trials_.Add(target_, product_, Measured(product_, 300, 5));
+  trials_.Add(target_, other_product_, Measured(other_product_, 300, 5));
   Tuning resumed = Begin(parts);
   ASSERT_TRUE(resumed.resumed());
   ASSERT_TRUE(resumed.prior().has_value());
@@ -235,15 +240,43 @@ TEST_F(PriorTest, AStoppedSessionGoesOnWithThePriorItWasBegunWith) {
 TEST_F(PriorTest, ASessionBegunWithoutGoesOnWithout) {
   record::Store whole(folder_ / "whole.db"), parts(folder_ / "parts.db");
   const std::vector<uint64_t> expected = Run(whole);
-  options_.run.budget.stop = [this] { return evaluator_.candidates >= 64 + 32; };
+  options_.run.budget.stop = [this] { return evaluator_.candidates >= 64 + 2 + 32; };
   Begin(parts).Run();
   options_.run.budget.stop = [] { return false; };
   options_.resume = true;
   Teach();
+  EXPECT_THROW(Begin(parts), InputError) << "it was begun with less to learn from";
+  options_.learn_from.reset();
   Tuning resumed = Begin(parts);
   EXPECT_FALSE(resumed.prior().has_value());
   resumed.Run();
   EXPECT_EQ(TriedBy(parts, resumed), expected);
+}
+
+TEST_F(PriorTest, DatabasesOfTuningsTeachWhatTheStoreDoes) {
+  options_.run.budget.trials = 128;
+  const std::string path = folder_ / "earlier.db", few = folder_ / "few.db";
+  record::Store earlier(path), next(folder_ / "next.db");
+  Run(earlier);
+  options_.run.budget.trials = 16;
+  options_.learn_from = run::LearnFrom{.files = {path}};
+  const Tuning tuning = Begin(next);
+  ASSERT_TRUE(tuning.prior().has_value());
+  EXPECT_EQ(tuning.prior()->stored.tasks, 2);
+  record::Store empty(few);
+  options_.learn_from->files = {few};
+  EXPECT_THROW(Begin(next), InputError);
+  options_.learn_from = run::LearnFrom{.store = true, .files = {path}};
+  EXPECT_THROW(Begin(next), InputError) << "two models";
+}
+
+TEST_F(PriorTest, LearningFromNothingRepeatsWhatAnEarlierSessionTried) {
+  record::Store records(folder_ / "records.db");
+  const std::vector<uint64_t> first = Run(records);
+  const std::vector<uint64_t> second = Run(records);
+  options_.learn_from = run::LearnFrom();
+  EXPECT_NE(second, first);
+  EXPECT_EQ(Run(records), first);
 }
 
 TEST_F(PriorTest, ARightPriorIsTrustedAndAPlantedWrongOneIsNot) {

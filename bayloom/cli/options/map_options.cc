@@ -23,8 +23,6 @@
 #include "bayloom/mapspace/encoding.h"
 #include "bayloom/mapspace/formats/layer_list.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
-#include "bayloom/optimizer/transfer.h"
-#include "bayloom/scheduling/task_scheduler.h"
 
 namespace bayloom::cli {
 namespace {
@@ -95,11 +93,8 @@ void AddSearch(MapArguments& arguments, CLI::App& map) {
                          ->option_text("NAME")
                          ->default_str("genetic; with a simulator bayesian")),
             mapspace::MapperNames());
-  OneOf(Advanced(map.add_option("--scheduler", arguments.scheduler,
-                                "How evaluations are divided between a network's layers")
-                     ->option_text("NAME")
-                     ->capture_default_str()),
-        scheduling::TaskSchedulers());
+  AddSchedulerOption(map, arguments.scheduler,
+                     "How evaluations are divided between a network's layers");
   Advanced(map.add_option("--seed", arguments.seed, "Seed of all random choices")
                ->option_text("N")
                ->capture_default_str());
@@ -142,14 +137,9 @@ void AddEvaluation(MapArguments& arguments, CLI::App& map) {
 
 /// What the mapper "bayesian" can be told.
 void AddBayesian(MapArguments& arguments, CLI::App& map) {
-  Advanced(map.add_option("--transfer", arguments.transfer,
-                          "bayesian: learn from the searches in these databases")
-               ->option_text("FILE..."));
-  OneOf(Advanced(map.add_option("--transfer-method", arguments.transfer_method,
-                                "How evaluations of several searches are combined")
-                     ->option_text("NAME")
-                     ->capture_default_str()),
-        optimizer::TransferMethods());
+  Advanced(arguments.learn_from.AddTo(map, "off", "FILE",
+                                      "a database of 'map'. For the mapper bayesian"));
+  arguments.learn_from.AddMethodTo(map, "contextual");
   Advanced(map.add_option("--warm-start-model", arguments.warm_start_model,
                           "bayesian: learn from this many evaluations of the model before the "
                           "simulator is used")
@@ -204,7 +194,7 @@ void CheckMapper(const MapArguments& arguments) {
       throw InputError(fmt::format("{} is for {}, not for the mapper '{}'", option, who, name));
     }
   };
-  need(!arguments.transfer.empty(), "--transfer", name == "bayesian", "'bayesian'");
+  need(!arguments.learn_from.words.empty(), "--learn-from", name == "bayesian", "'bayesian'");
   need(arguments.warm_start_model.has_value(), "--warm-start-model", name == "bayesian",
        "'bayesian'");
   need(arguments.top_k.has_value(), "--top-k", mapspace::SearchesAnEncoding(name),
@@ -249,7 +239,7 @@ accelerator::MapOptions MapArguments::Options(int64_t layers) const {
   options.search.victory = victory;
   options.search.tiles = tiles;
   options.search.orders = orders;
-  options.search.transfer = transfer_method;
+  options.search.transfer = learn_from.method;
   options.search.top_k = top_k.value_or(0);
   std::vector<mapspace::MapObjective>& parsed = options.search.objectives;
   parsed.clear();
@@ -271,7 +261,7 @@ accelerator::MapOptions MapArguments::Options(int64_t layers) const {
   options.search.run.scheduler = scheduler;
   options.database = database;
   options.resume = resume;
-  options.transfer = transfer;
+  options.learn_from = learn_from.Sources().value_or(run::LearnFrom());
   options.rehearsal = warm_start_model.value_or(0);
   return options;
 }

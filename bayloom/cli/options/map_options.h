@@ -10,6 +10,7 @@
 
 #include "bayloom/accelerator/network_mapping.h"
 #include "bayloom/cli/options/define_option.h"
+#include "bayloom/cli/options/learn_from_option.h"
 #include "bayloom/cli/options/model_option.h"
 #include "bayloom/cli/options/sparsity_option.h"
 #include "bayloom/cli/options/workers_option.h"
@@ -40,7 +41,7 @@ struct MapArguments {
   std::string tiles = "divisor";
   std::string orders = "permutation";
   std::string reuse = "exact";
-  std::string scheduler = "gradient";
+  std::string scheduler;
   std::optional<int64_t> evaluations;
   bool fuse = false;
   std::string cores;  ///< "mesh:2x2,..."; empty: one
@@ -50,8 +51,7 @@ struct MapArguments {
   uint64_t seed = 0;
   std::string database;
   bool resume = false;
-  std::vector<std::string> transfer;  ///< databases
-  std::string transfer_method = "contextual";
+  LearnFromOption learn_from;
   std::optional<int64_t> warm_start_model;
   std::optional<int> top_k;
   std::string out;

@@ -23,9 +23,9 @@ namespace {
 const graph::ImportOptions& FixedSizes(const ModelShape& shape) {
   if (shape.options.symbols.empty()) return shape.options;
   const graph::Symbol& first = shape.options.symbols.front();
-  throw InputError(fmt::format("--dim {}: only 'check' takes ranges; give a size, such as {}={}",
-                               base::SingleLine(first.ToString()), base::SingleLine(first.name),
-                               first.largest));
+  throw InputError(
+      fmt::format("--dim {}: networks in parts take no ranges; give a size, such as {}={}",
+                  base::SingleLine(first.ToString()), base::SingleLine(first.name), first.largest));
 }
 
 }  // namespace
@@ -49,9 +49,7 @@ ModelShape ModelOption::OnlyShape() const {
   return std::move(all.front());
 }
 
-graph::Graph ModelOption::LoadGraph() const {
-  return ImportWithAdvice(path, FixedSizes(OnlyShape()));
-}
+graph::Graph ModelOption::LoadGraph() const { return ImportWithAdvice(path, OnlyShape().options); }
 
 graph::PartialNetwork ModelOption::LoadPartial() const {
   return ImportPartialWithAdvice(path, FixedSizes(OnlyShape()));
@@ -60,7 +58,7 @@ graph::PartialNetwork ModelOption::LoadPartial() const {
 graph::TaskGraph ModelOption::Load() const { return Load(OnlyShape()); }
 
 graph::TaskGraph ModelOption::Load(const ModelShape& shape) const {
-  return precision.TasksOf(ImportWithAdvice(path, FixedSizes(shape)));
+  return precision.TasksOf(ImportWithAdvice(path, shape.options));
 }
 
 std::string ModelOption::SubjectName() const {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <CLI/App.hpp>
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -14,8 +15,18 @@
 #include "bayloom/base/single_line.h"
 #include "bayloom/base/stop_flag.h"
 #include "bayloom/base/system_error.h"
+#include "bayloom/cli/help.h"
+#include "bayloom/scheduling/default_scheduler.h"
+#include "bayloom/scheduling/task_scheduler.h"
 
 namespace bayloom::cli {
+
+void AddSchedulerOption(CLI::App& command, std::string& scheduler, const std::string& description) {
+  OneOf(Advanced(command.add_option("--scheduler", scheduler, description)
+                     ->option_text("NAME")
+                     ->default_str(scheduling::kDefaultScheduler)),
+        scheduling::TaskSchedulers());
+}
 
 bool StopSeen() {
   if (!base::StopRequested()) return false;

@@ -9,7 +9,14 @@
 
 #include "bayloom/trial/budget.h"
 
+namespace CLI {
+class App;
+}
+
 namespace bayloom::cli {
+
+/// The option --scheduler, whose default is the same in all commands.
+void AddSchedulerOption(CLI::App& command, std::string& scheduler, const std::string& description);
 
 /// Whether a stop was asked for (StopRequested), for code that ends in order within kStopSeconds.
 bool StopSeen();

@@ -6,7 +6,6 @@
 #include "bayloom/cli/help.h"
 #include "bayloom/cli/options/at_least_one.h"
 #include "bayloom/cli/options/run_options.h"
-#include "bayloom/scheduling/task_scheduler.h"
 
 namespace bayloom::cli {
 namespace {
@@ -15,12 +14,8 @@ namespace {
 void AddSharing(SearchArguments& arguments, CLI::App& search) {
   Advanced(search.add_option("others", arguments.others,
                              "More scenarios, which share the budget with the first"));
-  OneOf(Advanced(search
-                     .add_option("--scheduler", arguments.options.run.scheduler,
-                                 "How several scenarios share the budget")
-                     ->option_text("NAME")
-                     ->default_str("dynatune")),
-        scheduling::TaskSchedulers());
+  AddSchedulerOption(search, arguments.options.run.scheduler,
+                     "How several scenarios share the budget");
   Advanced(search
                .add_option("--weights", arguments.weights,
                            "How much a relative improvement of each scenario counts")
@@ -67,9 +62,9 @@ std::string Footer() {
       "  bayloom search flags.yaml --resume --trials 200 --out best.json",
       "\n"
       "  bayloom search flags.yaml --until-value 0.25 --until-plateau 50\n"
-      "  bayloom search blur.yaml sort.yaml --scheduler dynatune --weights 2,1\n"
-      "  bayloom search larger.yaml --transfer smaller.db\n"
-      "  bayloom search blur.yaml --transfer other_gpu.db --transfer A100_T4.json.gz\n"
+      "  bayloom search blur.yaml sort.yaml --weights 2,1\n"
+      "  bayloom search larger.yaml --learn-from smaller.db\n"
+      "  bayloom search blur.yaml --learn-from gpu.db --learn-from A100_T4.json.gz\n"
       "  bayloom search T1.json --recorded A100_T4.json.gz --optimizer genetic\n"
       "  bayloom search hypermapper.json --command './run.sh {tile_size} {unroll}'\n"
       "\n"
@@ -129,7 +124,7 @@ void AddSearchOptions(SearchArguments& arguments, CLI::App& search) {
                            "Evaluate by lookup in a recorded space (Kernel Tuner T4, also .gz)")
                ->option_text("FILE")
                ->excludes(command));
-  arguments.transfer.AddTo(search);
+  AddLearnFromSearches(arguments.learn_from, search);
   AddStopRules(arguments.scenario, search);
   AddSharing(arguments, search);
   search

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "bayloom/cli/options/learn_from_option.h"
 #include "bayloom/cli/options/scenario_option.h"
-#include "bayloom/cli/options/transfer_option.h"
 #include "bayloom/cli/options/workers_option.h"
 #include "bayloom/search/scenario_search.h"
 
@@ -25,7 +25,7 @@ struct SearchArguments {
   std::string recorded;
   bool sandbox = false;
   WorkersOption workers;
-  TransferOption transfer;
+  LearnFromOption learn_from;
   std::string out;
   std::string csv;
   bool json = false;

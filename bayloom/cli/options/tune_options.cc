@@ -9,7 +9,6 @@
 #include "bayloom/cli/options/objective_option.h"
 #include "bayloom/cli/options/run_options.h"
 #include "bayloom/cli/regions.h"
-#include "bayloom/scheduling/task_scheduler.h"
 #include "bayloom/strategy/strategy.h"
 #include "bayloom/tensor/operator_shorthand.h"
 
@@ -50,11 +49,8 @@ void AddSearch(TuneArguments& arguments, CLI::App& tune) {
                   return known ? std::string() : known.error().message;
                 }),
             strategy::Strategies().Names(), strategy::Strategies().ExperimentalNames());
-  OneOf(Advanced(tune.add_option("--scheduler", arguments.options.run.scheduler,
-                                 "How trials are divided between operators")
-                     ->option_text("NAME")
-                     ->default_str("expected-improvement")),
-        scheduling::TaskSchedulers());
+  AddSchedulerOption(tune, arguments.options.run.scheduler,
+                     "How trials are divided between operators");
   AddDerivationsOption(tune, arguments.options.derivations);
   AddDivisionsOption(tune, arguments.options.divisions);
   Advanced(tune.add_option("--seed", arguments.options.run.seed, "Seed of all random choices")
@@ -68,15 +64,9 @@ void AddRecords(TuneArguments& arguments, CLI::App& tune) {
                   WithDetails("Database that keeps every trial", ", for --op operators.db"))
       ->option_text("FILE")
       ->default_str("MODEL.db");
-  Advanced(tune.add_option("--cost-model", arguments.options.cost_model,
-                           "Start with a model of 'bayloom pretrain'")
-               ->option_text("FILE"));
-  OneOf(Advanced(tune.add_option("--prior", arguments.prior,
-                                 "Start with a model of what earlier tunings have measured on\n"
-                                 "this machine, where --no-store does not say otherwise")
-                     ->option_text("on|off")
-                     ->capture_default_str()),
-        {"on", "off"});
+  Advanced(arguments.learn_from.AddTo(tune, "earlier",
+                                      "store (what this user's tunings measured), FILE",
+                                      "a database of 'tune', or a model of 'pretrain'"));
   tune.add_flag("--resume", arguments.options.resume,
                 WithDetails("Continue the last session of this model, if there is one",
                             "; its trials\nand its time count for --trials and --time"));
@@ -126,6 +116,7 @@ std::string TuneFooter() {
 tuning::TuneOptions TuneArguments::Options() const {
   tuning::TuneOptions given = options;
   given.precision = model.precision.Json();
+  given.learn_from = learn_from.Sources();
   given.run.budget = MakeBudget(trials, time);
   if (!until_gain.empty()) {
     given.run.until_gain_per_minute = ParseGainRate(until_gain, "--until-gain");

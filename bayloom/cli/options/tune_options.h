@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "bayloom/cli/options/learn_from_option.h"
 #include "bayloom/cli/options/model_option.h"
 #include "bayloom/cli/options/store_option.h"
 #include "bayloom/cli/options/target_option.h"
@@ -24,7 +25,7 @@ struct TuneArguments {
   std::string time;
   std::string until_gain;
   tuning::TuneOptions options;
-  std::string prior = "off";
+  LearnFromOption learn_from;
   std::string database;
   bool sandbox = false;
   bool json = false;

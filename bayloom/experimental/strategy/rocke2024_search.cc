@@ -50,7 +50,7 @@ class Batch {
         rocke_(rocke),
         locations_(locations),
         known_(known),
-        memo_(options.scorer),
+        memo_(options.scorer()),
         random_(random) {}
 
   void Begin(std::span<const CandidatePtr> starts) {
@@ -280,7 +280,7 @@ class Rocke2024Search final : public strategy::SearchStrategy {
   std::vector<CandidatePtr> ChooseInputs(int count, base::RandomStream& random) const {
     const std::vector<CandidatePtr> fresh =
         strategy::DrawFresh(*options_.space, rocke_.fresh_samples, random, *options_.pool);
-    strategy::ScoreMemo memo(options_.scorer);
+    strategy::ScoreMemo memo(options_.scorer());
     const std::vector<double> scores = memo.Score(fresh);
     std::vector<ScoredCandidate> best_fresh;
     for (size_t i = 0; i < fresh.size(); ++i) best_fresh.push_back({scores[i], fresh[i]});

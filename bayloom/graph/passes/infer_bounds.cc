@@ -57,8 +57,8 @@ class BoundsFinder {
           if (iter.kind == tensor::IterKind::kSpatial) found.push_back(iter.bound);
         }
       }
-      const bool is_found = std::ranges::any_of(found, &tensor::Bound::is_open);
-      if (is_output[node.output()] && !is_found) continue;  // it keeps what it has
+      // Of outputs it is known from the start.
+      if (is_output[node.output()] && !bounds_[node.output()].empty()) continue;
       bounds_[node.output()] = found;
       Note(graph_.values[node.output()], found);
     }
@@ -87,7 +87,8 @@ class BoundsFinder {
     for (tensor::Iter& iter : node.stage.iters) {
       if (!iter.bound.is_open()) continue;
       const Length& length = *graph_.values[iter.bound.size].size;
-      if (length.Range(graph_.symbols).largest != iter.extent * iter.bound.step) iter.bound = {};
+      const int64_t reach = length.Range(graph_.symbols).largest + iter.bound.beyond;
+      if ((reach + iter.bound.step - 1) / iter.bound.step != iter.extent) iter.bound = {};
     }
   }
 
@@ -95,7 +96,7 @@ class BoundsFinder {
     value.bounds.clear();
     if (std::ranges::none_of(found, &tensor::Bound::is_open)) return;
     for (const tensor::Bound& bound : found)
-      value.bounds.push_back(bound.step == 1 ? bound.size : -1);
+      value.bounds.push_back(bound.step == 1 && bound.beyond == 0 ? bound.size : -1);
   }
 
   Graph& graph_;

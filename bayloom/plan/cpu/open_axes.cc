@@ -17,6 +17,7 @@ std::optional<OpenAxis> AxisOf(const tensor::Block& block, tensor::DigitId digit
     if (!bound.is_open() || block.bindings[i].CoefficientOf(digit) == 0) continue;
     tensor::Affine index;
     index.Add(block.bindings[i], bound.step);
+    index.constant -= bound.beyond;
     const bool counts_up = std::ranges::all_of(
         index.terms, [](const tensor::Affine::Term& term) { return term.coefficient > 0; });
     if (counts_up) return OpenAxis{index, bound.size};

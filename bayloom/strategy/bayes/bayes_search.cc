@@ -66,7 +66,7 @@ class BayesSearch final : public SearchStrategy {
         evolution_(options_),
         rows_(*options_.space),
         factors_(options_.space->spaces().size()),
-        fronts_(options_.further.size()) {}
+        fronts_(options_.objectives.size() - 1) {}
 
   std::string name() const override { return "bayes"; }
 
@@ -101,7 +101,7 @@ class BayesSearch final : public SearchStrategy {
       }
       measured_.push_back({1 / outcomes[i].value, program});
       for (size_t k = 0; k < fronts_.size(); ++k) {
-        const std::optional<double> value = options_.further[k].value(outcomes[i]);
+        const std::optional<double> value = options_.objectives[k + 1].value(outcomes[i]);
         if (!value) continue;
         pareto::ExtendFront(fronts_[k], FrontMember{{outcomes[i].value, *value}, program},
                             [](const FrontMember& m) -> const pareto::Point& { return m.values; });
@@ -166,7 +166,7 @@ class BayesSearch final : public SearchStrategy {
   std::vector<double> Scores(std::span<const CandidatePtr> programs) const {
     std::vector<const sketch::Candidate*> pointers;
     for (const CandidatePtr& program : programs) pointers.push_back(program.get());
-    return options_.scorer(pointers);
+    return options_.scorer()(pointers);
   }
 
   std::vector<double> Estimates(std::span<const CandidatePtr> programs) const {
@@ -212,7 +212,7 @@ class BayesSearch final : public SearchStrategy {
 
   std::vector<double> Utilities(std::span<const sketch::Candidate* const> programs) const {
     const std::vector<CandidatePtr> borrowed = Borrowed(programs);
-    return Combined(options_.scorer(programs), Expected(borrowed), model_->Predict(borrowed));
+    return Combined(options_.scorer()(programs), Expected(borrowed), model_->Predict(borrowed));
   }
 
   Scorer Utility() const {
@@ -227,8 +227,8 @@ class BayesSearch final : public SearchStrategy {
     return pointers;
   }
 
-  /// Programs that are bred from the measured ones on the front of the times and one of the further
-  /// objectives, by the product of what is thought of their times and of that, each to a
+  /// Programs that are bred from the measured ones on the front of the times and one other
+  /// objective, by the product of what is thought of their times and of that, each to a
   /// random power. They count as known from now on.
   std::vector<CandidatePtr> Compromises(int count, std::span<const CandidatePtr> fresh,
                                         base::RandomStream& random) {
@@ -237,7 +237,7 @@ class BayesSearch final : public SearchStrategy {
     if (count == 0 || fronts_[k].empty()) return {};
     const Scorer worth = [&](std::span<const sketch::Candidate* const> programs) {
       std::vector<double> utilities = Utilities(programs);
-      const std::vector<double> shares = options_.further[k].scorer(programs);
+      const std::vector<double> shares = options_.objectives[k + 1].scorer(programs);
       for (size_t i = 0; i < utilities.size(); ++i) {
         const double product = std::pow(std::max(0.0, utilities[i]), 1 - weight) *
                                std::pow(std::max(0.0, shares[i]), weight);
@@ -340,7 +340,7 @@ class BayesSearch final : public SearchStrategy {
     return chosen;
   }
 
-  /// A program that none measured is better than in both its time and a further objective.
+  /// A program that none measured is better than in both its time and another objective.
   struct FrontMember {
     pareto::Point values;
     CandidatePtr program;
@@ -354,7 +354,7 @@ class BayesSearch final : public SearchStrategy {
   std::vector<ScoredCandidate> measured_;  ///< the fastest first, rated by runs per second
   std::vector<ScoredCandidate> failed_;    ///< rated 0
   SpaceFactors factors_;
-  std::vector<std::vector<FrontMember>> fronts_;  ///< one for each further objective
+  std::vector<std::vector<FrontMember>> fronts_;  ///< of the time and each other objective
   std::optional<TaskModel> model_;
   double min_seconds_ = 0;  ///< the estimate of what throughputs are shares of
   double weight_ = 0, curiosity_ = 0;

@@ -25,7 +25,7 @@ namespace bayloom::strategy {
 /// A task's first batch has the two likeliest programs of each design space that promises half of
 /// the best throughput, half of the batch at most.
 ///
-/// With further objectives (StrategyOptions::further) half of each batch is bred for compromises,
+/// With objectives besides the time half of each batch is bred for compromises,
 /// from the measured programs on the front: by the product utility^(1 - v) share^v, whose objective
 /// and weight v are drawn for each batch, as ParEGO (Knowles 2006) draws its weights. The
 /// other half goes by the utility alone.

@@ -154,7 +154,12 @@ class WinogradBuilder {
   Iter Batch() const { return Over("n", conv_.batch, conv_.batch_bound); }
   Iter TileRows() const { return Over("th", rows_, InTiles(conv_.row_bound)); }
   Iter TileColumns() const { return Over("tw", columns_, InTiles(conv_.column_bound)); }
-  Bound InTiles(Bound bound) const { return {bound.size, bound.step * tile_}; }
+  Bound InTiles(Bound bound) const { return {bound.size, bound.step * tile_, bound.beyond}; }
+  /// Of inputs: the last tile may reach beyond the output's axis, and windows beyond that.
+  Bound OfInputs(Bound bound) const {
+    if (bound.is_open()) bound.beyond += tile_ - 1 + kTaps - 1;
+    return bound;
+  }
   static std::vector<Expr> Iters(int count) {
     std::vector<Expr> iters;
     for (int i = 0; i < count; ++i) iters.push_back(IterVar(i));
@@ -184,8 +189,9 @@ class WinogradBuilder {
     if (rows > shape[1] || IsOpen(1)) inside = std::move(inside) && at[1] < LengthOf(1);
     if (columns > shape[2] || IsOpen(2)) inside = std::move(inside) && at[2] < LengthOf(2);
     AddBlock(name_ + "_image",
-             {Batch(), Over("h", rows), Over("w", columns), Over("c", conv_.channels)}, extended,
-             at, Select(inside, Read(conv_.image, at), FloatLiteral(0)));
+             {Batch(), Over("h", rows, OfInputs(conv_.row_bound)),
+              Over("w", columns, OfInputs(conv_.column_bound)), Over("c", conv_.channels)},
+             extended, at, Select(inside, Read(conv_.image, at), FloatLiteral(0)));
     return extended;
   }
 
@@ -200,7 +206,8 @@ class WinogradBuilder {
     for (const std::vector<double>& row : matrices_.input)
       values.push_back(InputRow(row, elements));
     AddBlock(name_ + "_rows",
-             {Over("i", size_), Batch(), TileRows(), Over("w", width), Over("c", conv_.channels)},
+             {Over("i", size_), Batch(), TileRows(), Over("w", width, OfInputs(conv_.column_bound)),
+              Over("c", conv_.channels)},
              rows, Iters(5), Choose(IterVar(0), values));
     return rows;
   }

@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "bayloom/report/run_digest.h"
+
+namespace bayloom::page {
+
+/// A run and its trials in numbers; see PageReader for the form.
+nlohmann::json RunJson(const report::RunDigest& digest);
+
+}  // namespace bayloom::page
