@@ -39,6 +39,7 @@
 #include "bayloom/tuning/measured_target.h"
 #include "bayloom/tuning/remote_kernels.h"
 #include "bayloom/tuning/remote_programs.h"
+#include "bayloom/tuning/session_state.h"
 
 namespace bayloom::cli {
 namespace {
@@ -50,12 +51,6 @@ tuning::TuningSubject LoadSubject(const TuneArguments& arguments) {
   }
   return arguments.op.empty() ? arguments.model.Subject(arguments.target.IsGpu())
                               : tuning::OperatorSubject(arguments.op);
-}
-
-nlohmann::json ToJson(const run::PhaseTimes& phases) {
-  nlohmann::json seconds;
-  for (const run::NamedPhase& phase : run::kPhases) seconds[phase.name] = phases.*phase.seconds;
-  return seconds;
 }
 
 /// The tasks with the times of the programs that were chosen in the end.
@@ -200,7 +195,7 @@ void PrintResult(tuning::Tuning& tuning, trial::StopReason reason, const TuneArg
                             {"trials", status.trials},
                             {"seconds", status.seconds},
                             {"overhead", status.phases.OverheadShare()},
-                            {"phases", ToJson(status.phases)},
+                            {"phases", tuning::ToJson(status.phases)},
                             {"total", gain.total_seconds},
                             {"gain", ToJson(gain)},
                             {"tasks", tasks.Json()}};

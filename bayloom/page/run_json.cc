@@ -39,11 +39,7 @@ void AddTasks(const report::RunDigest& digest, Json& json) {
   json["estimated_tasks"] = digest.EstimatedTasks();
   const tuning::SessionState& state = digest.state();
   if (state.gain) json["over_zero_trial"] = tuning::ToJson(*state.gain);
-  if (state.phases.Total() > 0) {
-    for (const run::NamedPhase& phase : run::kPhases) {
-      json["phases"][phase.name] = Finite(state.phases.*phase.seconds);
-    }
-  }
+  if (state.phases.Total() > 0) json["phases"] = tuning::ToJson(state.phases);
 }
 
 }  // namespace

@@ -157,11 +157,6 @@ nlohmann::json ToJson(const SessionReport& report) {
   for (const RunDigest::Point& point : report.points) {
     points.push_back({point.trials, point.seconds, finite(point.latency)});
   }
-  nlohmann::json phases;
-  if (state.phases.Total() > 0) {
-    for (const run::NamedPhase& phase : run::kPhases)
-      phases[phase.name] = state.phases.*phase.seconds;
-  }
   const nlohmann::json options = base::ParseJsonOrDiscard(run.definition);
   return {{"estimated_tasks", digest.EstimatedTasks()},
           {"gain", state.gain ? tuning::ToJson(*state.gain) : nlohmann::json()},
@@ -177,7 +172,7 @@ nlohmann::json ToJson(const SessionReport& report) {
           {"latency_after", points},
           {"tasks", TaskTable(report).Json()},
           {"slots", TurnTable(report).Json()},
-          {"phases", phases},
+          {"phases", state.phases.Total() > 0 ? tuning::ToJson(state.phases) : nlohmann::json()},
           {"cost_model", report.model}};
 }
 

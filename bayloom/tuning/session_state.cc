@@ -67,12 +67,17 @@ int64_t SessionState::trials() const {
 std::string SessionState::ToText() const {
   Json json = {{"seconds", seconds}, {"slots", Json::array()}};
   for (const Slot& slot : slots) json["slots"].push_back({slot.task, slot.trials, slot.end});
-  for (const run::NamedPhase& phase : run::kPhases)
-    json["phases"][phase.name] = phases.*phase.seconds;
+  json["phases"] = tuning::ToJson(phases);
   json["weights"] = PairsOf(weights);
   if (!estimates.empty()) json["estimates"] = PairsOf(estimates);
   if (gain) json["gain"] = tuning::ToJson(*gain);
   return json.dump();
+}
+
+nlohmann::json ToJson(const run::PhaseTimes& phases) {
+  nlohmann::json seconds;
+  for (const run::NamedPhase& phase : run::kPhases) seconds[phase.name] = phases.*phase.seconds;
+  return seconds;
 }
 
 std::optional<SessionState> SessionState::Parse(const std::string& text) {

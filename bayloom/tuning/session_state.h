@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -43,6 +44,9 @@ struct SessionState {
   /// phases, weights, estimates and gain.
   static std::optional<SessionState> Parse(const std::string& text);
 };
+
+/// {"search": seconds, ...}, by the names of kPhases.
+nlohmann::json ToJson(const run::PhaseTimes& phases);
 
 /// The state of a run once the trials of these ordinals (ascending) are taken out of it and the
 /// others have moved up. A state of another kind of run is returned as it is.

@@ -210,9 +210,9 @@ void ShapeOptions::AddTo(CLI::App& command) {
   };
   add("--dim", dimensions, "Size of a dimension that the model leaves open: batch=1",
       ", in all inputs that have it; one without a name is called by its input and\n"
-      "position, image.0; may be repeated; a size may be a sum, total=past+1; 'tune' and\n"
-      "'compile' take several sizes, sequence=64,128; 'check' takes ranges, sequence=1..512 and\n"
-      "height=32..1280:32, multiples of 32",
+      "position, image.0; may be repeated; a size may be a sum, total=past+1, or a range of\n"
+      "lengths that are known when the network runs, sequence=1..512 or height=32..1280:32\n"
+      "(multiples of 32); 'tune' and 'compile' take several sizes, sequence=64,128",
       "NAME=SIZE");
   Advanced(add("--shape", shapes, "Shape of an input: input=1x3x224x224",
                "; open dimensions have these sizes in all inputs; may be repeated", "NAME=SHAPE"));

@@ -306,6 +306,11 @@ void ForgetInnerBounds(Graph& graph) {
   for (size_t v = 0; v < graph.values.size(); ++v) {
     if (!is_outer[v] && !graph.values[v].constant) graph.values[v].bounds.clear();
   }
+  for (Node& node : graph.nodes) {
+    for (tensor::Iter& iter : node.stage.iters) {
+      if (iter.kind == tensor::IterKind::kReduction) iter.bound = {};
+    }
+  }
   RemoveDeadNodes(graph);
 }
 

@@ -21,8 +21,8 @@ namespace bayloom::graph {
 Graph Generalize(Graph graph, std::vector<Symbol> symbols,
                  const std::vector<std::vector<Counterpart>>& samples);
 
-/// Takes away what is known of values between inputs, constants and outputs: it would not hold when
-/// passes give them other shapes. Nodes' iterators know it, too, and keep it.
+/// Leaves bounds to inputs, constants, outputs and spatial iterators only: those of other values
+/// and of reductions are inferred when nodes have been rewritten (InferBounds).
 void ForgetInnerBounds(Graph& graph);
 
 }  // namespace bayloom::graph

@@ -57,8 +57,8 @@ class BoundsFinder {
           if (iter.kind == tensor::IterKind::kSpatial) found.push_back(iter.bound);
         }
       }
-      // Of outputs it is known from the start.
-      if (is_output[node.output()] && !bounds_[node.output()].empty()) continue;
+      const bool is_found = std::ranges::any_of(found, &tensor::Bound::is_open);
+      if (is_output[node.output()] && !is_found) continue;  // it keeps what it has
       bounds_[node.output()] = found;
       Note(graph_.values[node.output()], found);
     }
@@ -82,21 +82,25 @@ class BoundsFinder {
     return -1;
   }
 
-  /// Iterators whose extents were changed have other bounds than before.
+  /// Iterators whose extents were changed have other bounds than before. Those of reductions follow
+  /// from what is neutral.
   void DropStale(Node& node) const {
     for (tensor::Iter& iter : node.stage.iters) {
-      if (!iter.bound.is_open()) continue;
-      const Length& length = *graph_.values[iter.bound.size].size;
-      const int64_t reach = length.Range(graph_.symbols).largest + iter.bound.beyond;
-      if ((reach + iter.bound.step - 1) / iter.bound.step != iter.extent) iter.bound = {};
+      const tensor::Bound& bound = iter.bound;
+      if (!bound.is_open()) continue;
+      const int64_t largest =
+          graph_.values[bound.size].size->Range(graph_.symbols).largest + bound.beyond;
+      const bool fits = (largest + bound.step - 1) / bound.step == iter.extent;
+      if (iter.kind == tensor::IterKind::kReduction || !fits) iter.bound = {};
     }
   }
 
   static void Note(Value& value, const std::vector<tensor::Bound>& found) {
     value.bounds.clear();
     if (std::ranges::none_of(found, &tensor::Bound::is_open)) return;
-    for (const tensor::Bound& bound : found)
+    for (const tensor::Bound& bound : found) {
       value.bounds.push_back(bound.step == 1 && bound.beyond == 0 ? bound.size : -1);
+    }
   }
 
   Graph& graph_;

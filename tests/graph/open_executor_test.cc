@@ -1,0 +1,236 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "bayloom/codegen/host.h"
+#include "bayloom/codegen/runtime/bayloom_package.h"
+#include "bayloom/graph/evaluate.h"
+#include "bayloom/graph/executor.h"
+#include "bayloom/graph/package.h"
+#include "bayloom/graph/passes/passes.h"
+#include "bayloom/graph/random_inputs.h"
+#include "bayloom/sketch/default_schedule.h"
+#include "tests/graph/text_models.h"
+#include "tests/temporary_folder.h"
+
+namespace bayloom::graph {
+namespace {
+
+struct ScheduledModel {
+  std::string name;
+  std::vector<Symbol> symbols;
+  std::string text;
+  std::vector<std::vector<int64_t>> lengths;  ///< to try
+};
+void PrintTo(const ScheduledModel& network, std::ostream* out) { *out << network.name; }
+
+std::vector<ScheduledModel> ScheduledModels() {
+  return {
+      {"attention",
+       {{"s", 2, 40}},
+       "g (float[1, s, 16] x) => (float[1, s, 16] z) { k = Transpose<perm = [0, 2, 1]>(x) "
+       "a = MatMul(x, k) p = Softmax<axis = -1>(a) z = MatMul(p, x) }",
+       {{40}, {2}, {15}, {16}, {17}, {31}, {33}}},
+      {"image",
+       {{"h", 8, 64, 8}, {"w", 8, 48, 8}},
+       "g (float[1, 3, h, w] x) => (float[1, 4, i, j] y, float[1, 4, 1, 1] z) "
+       "<float[4, 3, 3, 3] k = {" +
+           [] {
+             std::string numbers = "1";
+             for (int i = 1; i < 108; ++i) numbers += "," + std::to_string(i % 7 - 3);
+             return numbers;
+           }() +
+           "}> { c = Conv<pads = [1, 1, 1, 1]>(x, k) r = Relu(c) "
+           "y = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(r) z = GlobalAveragePool(r) }",
+       {{64, 48}, {8, 8}, {24, 40}, {64, 8}, {16, 48}}},
+      {"append",
+       {{"p", 0, 9}, {"s", 1, 6}},
+       "g (float[2, p, 3] x, float[2, s, 3] y) => (float[2, t, 3] z, float[2, 3] m) "
+       "{ z = Concat<axis = 1>(x, y) m = ReduceMean<axes = [1], keepdims = 0>(z) }",
+       {{9, 6}, {0, 1}, {1, 5}, {9, 1}}},
+  };
+}
+
+ImportOptions OpenOptionsOf(const ScheduledModel& network) {
+  ImportOptions options;
+  options.symbols = network.symbols;
+  return options;
+}
+
+Graph FixedModel(const ScheduledModel& network, const std::vector<int64_t>& lengths) {
+  ImportOptions options;
+  for (size_t s = 0; s < lengths.size(); ++s) {
+    options.dimensions[network.symbols[s].name] = lengths[s];
+  }
+  return ImportText(network.text, 14, options);
+}
+
+/// A network with the default schedules of its tasks.
+struct Scheduled {
+  explicit Scheduled(const ScheduledModel& network) {
+    Graph graph = ImportText(network.text, 14, OpenOptionsOf(network));
+    Optimize(graph);
+    tasks = ExtractTasks(std::move(graph));
+    for (const GraphTask& task : tasks.tasks) {
+      programs.push_back(sketch::DefaultSchedule(task.workload, codegen::HostTarget()));
+    }
+    for (const tensor::Program& program : programs) pointers.push_back(&program);
+  }
+  TaskGraph tasks;
+  std::vector<tensor::Program> programs;
+  std::vector<const tensor::Program*> pointers;
+};
+
+void ExpectSameOutputs(const std::vector<tensor::HostTensor>& actual,
+                const std::vector<tensor::HostTensor>& expected) {
+  for (size_t k = 0; k < expected.size(); ++k) {
+    for (int64_t i = 0; i < expected[k].ElementCount(); ++i) {
+      const double e = expected[k].Get(i);
+      ASSERT_NEAR(actual[k].Get(i), e, 1e-4 * (1 + std::abs(e))) << k << ", " << i;
+    }
+  }
+}
+
+class ScheduledOpenModels : public ::testing::TestWithParam<ScheduledModel> {};
+
+/// Memory keeps what a run for other lengths has left there.
+TEST_P(ScheduledOpenModels, ComputeAtAllLengthsWhatNetworksOfFixedLengthsDo) {
+  const ScheduledModel& network = GetParam();
+  const Scheduled scheduled(network);
+  Executor executor(scheduled.tasks, scheduled.pointers, codegen::HostTarget());
+  for (const std::vector<int64_t>& lengths : network.lengths) {
+    SCOPED_TRACE(::testing::PrintToString(lengths));
+    const Graph fixed = FixedModel(network, lengths);
+    const std::vector<tensor::HostTensor> inputs = MakeRandomInputs(fixed, 3);
+    const std::vector<tensor::HostTensor> expected = EvaluateGraph(fixed, inputs);
+    std::vector<tensor::HostTensor> actual = expected;
+    std::vector<const void*> from;
+    std::vector<void*> to;
+    for (const tensor::HostTensor& input : inputs) from.push_back(input.data.data());
+    for (tensor::HostTensor& output : actual) {
+      std::ranges::fill(output.data, std::byte{0xff});
+      to.push_back(output.data.data());
+    }
+    executor.SetLengths(lengths);
+    executor.Run(from, to);
+    ExpectSameOutputs(actual, expected);
+  }
+}
+
+TEST_P(ScheduledOpenModels, RefuseLengthsThatTheyAreNotFor) {
+  const Scheduled scheduled(GetParam());
+  Executor executor(scheduled.tasks, scheduled.pointers, codegen::HostTarget());
+  std::vector<int64_t> lengths = GetParam().lengths.front();
+  ++lengths.front();
+  EXPECT_THROW(executor.SetLengths(lengths), std::logic_error);
+  EXPECT_THROW(executor.SetLengths({}), std::logic_error);
+}
+
+INSTANTIATE_TEST_SUITE_P(Some, ScheduledOpenModels, ::testing::ValuesIn(ScheduledModels()),
+                         [](const auto& network) { return network.param.name; });
+
+TEST(OpenExecutor, KeepsAttentionTogether) {
+  const Scheduled scheduled(ScheduledModels()[0]);
+  ASSERT_EQ(scheduled.tasks.tasks.size(), 1);
+  EXPECT_THAT(scheduled.tasks.tasks[0].workload.name, ::testing::HasSubstr("attention"));
+}
+
+/// The schedule for small lengths is another one: reductions are not decomposed.
+TEST(OpenExecutor, RunsOtherProgramsWhereASizeIsSmall) {
+  const ScheduledModel network = ScheduledModels()[2];
+  const Scheduled scheduled(network);
+  std::vector<tensor::Program> naive;
+  std::vector<SmallProgram> small;
+  for (const GraphTask& task : scheduled.tasks.tasks) naive.push_back(tensor::Lower(task.workload));
+  for (size_t t = 0; t < naive.size(); ++t) {
+    ASSERT_GT(naive[t].SizeCount(), 0);
+    small.push_back({static_cast<int>(t), 0, 4, &naive[t]});
+  }
+  Executor executor(scheduled.tasks, scheduled.pointers, codegen::HostTarget(), Branches::kInTurn,
+                    small);
+  ASSERT_EQ(executor.plan().small_calls.size(), scheduled.tasks.calls.size());
+  for (const std::vector<int64_t>& lengths : network.lengths) {
+    const Graph fixed = FixedModel(network, lengths);
+    const std::vector<tensor::HostTensor> inputs = MakeRandomInputs(fixed, 3);
+    const std::vector<tensor::HostTensor> expected = EvaluateGraph(fixed, inputs);
+    std::vector<tensor::HostTensor> actual = expected;
+    executor.SetLengths(lengths);
+    executor.Run({inputs[0].data.data(), inputs[1].data.data()},
+                 {actual[0].data.data(), actual[1].data.data()});
+    ExpectSameOutputs(actual, expected);
+  }
+}
+
+/// A library of the network "append", loaded.
+class OpenLibrary : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const PackageVariant variant{codegen::HostTarget(), scheduled_.pointers};
+    const Package package = WritePackage(scheduled_.tasks, {&variant, 1}, folder_ / "lib", "net");
+    library_ = dlopen(package.library.c_str(), RTLD_NOW | RTLD_LOCAL);
+    ASSERT_NE(library_, nullptr) << dlerror();
+    const auto create = Function<int (*)(int, void**)>("net_create");
+    ASSERT_EQ(create(BAYLOOM_ABI_VERSION, &model_), BAYLOOM_OK);
+  }
+  void TearDown() override { Function<int (*)(void*)>("net_destroy")(model_); }
+
+  template <typename F>
+  F Function(const char* name) {
+    return reinterpret_cast<F>(dlsym(library_, name));
+  }
+  int Run(const std::vector<bayloom_input>& inputs, const std::vector<bayloom_output>& outputs) {
+    using RunFunction = int (*)(void*, const bayloom_input*, int, const bayloom_output*, int);
+    return Function<RunFunction>("net_run")(model_, inputs.data(), static_cast<int>(inputs.size()),
+                                            outputs.data(), static_cast<int>(outputs.size()));
+  }
+
+  const ScheduledModel network_ = ScheduledModels()[2];
+  const Scheduled scheduled_{network_};
+  const TemporaryFolder folder_;
+  void* library_ = nullptr;
+  void* model_ = nullptr;
+};
+
+TEST_F(OpenLibrary, TakesDimensionsAndTellsThoseOfResults) {
+  for (const std::vector<int64_t>& lengths : network_.lengths) {
+    const Graph fixed = FixedModel(network_, lengths);
+    const std::vector<tensor::HostTensor> inputs = MakeRandomInputs(fixed, 3);
+    const std::vector<tensor::HostTensor> expected = EvaluateGraph(fixed, inputs);
+    std::vector<tensor::HostTensor> actual = {
+        tensor::HostTensor::Zeros(tensor::DType::kFloat32, {2, 15, 3}), expected[1]};
+    const size_t x[] = {2, static_cast<size_t>(lengths[0]), 3};
+    const size_t y[] = {2, static_cast<size_t>(lengths[1]), 3};
+    size_t z[3] = {}, m[2] = {};
+    ASSERT_EQ(Run({{inputs[0].data.data(), inputs[0].data.size(), x},
+                   {inputs[1].data.data(), inputs[1].data.size(), y}},
+                  {{actual[0].data.data(), actual[0].data.size(), z},
+                   {actual[1].data.data(), actual[1].data.size(), m}}),
+              BAYLOOM_OK);
+    EXPECT_THAT(z, ::testing::ElementsAre(2, lengths[0] + lengths[1], 3));
+    EXPECT_THAT(m, ::testing::ElementsAre(2, 3));
+    ExpectSameOutputs(actual, expected);
+  }
+}
+
+TEST_F(OpenLibrary, RefusesWhatItIsNotFor) {
+  float x[2 * 9 * 3] = {}, y[2 * 6 * 3] = {}, z[2 * 15 * 3], m[6];
+  const auto run = [&](size_t past, size_t rows, size_t result_bytes, bool has_dims = true) {
+    const size_t x_dims[] = {2, past, 3}, y_dims[] = {2, rows, 3};
+    return Run({{x, 24 * past, has_dims ? x_dims : nullptr}, {y, 24 * rows, y_dims}},
+               {{z, result_bytes, nullptr}, {m, sizeof(m), nullptr}});
+  };
+  EXPECT_EQ(run(9, 6, sizeof(z)), BAYLOOM_OK);
+  EXPECT_EQ(run(2, 1, 72), BAYLOOM_OK);
+  EXPECT_EQ(run(2, 1, 71), BAYLOOM_ERROR_SIZE);
+  EXPECT_EQ(run(10, 1, sizeof(z)), BAYLOOM_ERROR_SIZE);
+  EXPECT_EQ(run(2, 0, sizeof(z)), BAYLOOM_ERROR_SIZE);
+  EXPECT_EQ(run(2, 1, sizeof(z), false), BAYLOOM_ERROR_SIZE);
+}
+
+}  // namespace
+}  // namespace bayloom::graph
