@@ -47,7 +47,7 @@ class Length {
   friend Length operator/(const Length& a, int64_t divisor);
   bool operator==(const Length&) const = default;
 
-  /// Its value, if that is one integer whatever the symbols are.
+  /// Its value, if that is one integer for all values of the symbols.
   std::optional<int64_t> AsConstant() const;
   /// Throws std::logic_error where it is no integer.
   int64_t Evaluate(std::span<const int64_t> symbols) const;

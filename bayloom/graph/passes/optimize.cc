@@ -11,7 +11,7 @@ void Simplify(Graph& graph) {
   FoldScales(graph);
   InlineElementwise(graph);
   NormalizeViews(graph);
-  InferBounds(graph);  // of nodes written anew, before they are inlined
+  InferBounds(graph);  // of new nodes, before they are inlined
   InlineElementwise(graph);
   ConvertLayouts(graph);
   InferBounds(graph);
