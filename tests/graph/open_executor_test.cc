@@ -87,7 +87,7 @@ struct Scheduled {
 };
 
 void ExpectSameOutputs(const std::vector<tensor::HostTensor>& actual,
-                const std::vector<tensor::HostTensor>& expected) {
+                       const std::vector<tensor::HostTensor>& expected) {
   for (size_t k = 0; k < expected.size(); ++k) {
     for (int64_t i = 0; i < expected[k].ElementCount(); ++i) {
       const double e = expected[k].Get(i);
