@@ -305,6 +305,11 @@ TaskGraph ExtractTasks(Graph graph) {
 }
 
 TaskGraph ForGpu(TaskGraph network) {
+  if (!network.graph.symbols.empty()) {
+    const Symbol& open = network.graph.symbols.front();
+    throw InputError(fmt::format("{}: code for GPUs is for one size; give one, such as {}={}",
+                                 open.ToString(), open.name, open.largest));
+  }
   JoinProducts(network.graph);
   return ExtractTasks(std::move(network.graph));
 }

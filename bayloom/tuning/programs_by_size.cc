@@ -43,10 +43,10 @@ struct Division {
   double loss = std::numeric_limits<double>::infinity();  ///< mean logarithm of the time
 };
 
-class Divider {
+class SizeDivider {
  public:
-  Divider(const std::vector<sketch::Candidate>& candidates, const std::vector<Point>& points,
-          const target::Target& target)
+  SizeDivider(const std::vector<sketch::Candidate>& candidates, const std::vector<Point>& points,
+              const target::Target& target)
       : points_(points) {
     for (const sketch::Candidate& candidate : candidates) {
       std::vector<double>& logs = logs_.emplace_back();
@@ -169,7 +169,7 @@ ProgramsBySize FastestBySize(const sketch::SpaceGenerator& space,
         candidates, [&](const sketch::Candidate& other) { return other.hash == found.hash; });
     if (is_new && !IsPlain(found)) candidates.push_back(std::move(found));
   }
-  const Division division = Divider(candidates, points, space.target()).Best();
+  const Division division = SizeDivider(candidates, points, space.target()).Best();
   ProgramsBySize programs{candidates[0], {}};
   for (const Division::Part& part : division.parts) {
     if (part.candidate == 0) continue;

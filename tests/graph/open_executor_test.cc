@@ -140,6 +140,10 @@ TEST(OpenExecutor, KeepsAttentionTogether) {
   EXPECT_THAT(scheduled.tasks.tasks[0].workload.name, ::testing::HasSubstr("attention"));
 }
 
+TEST(OpenExecutor, IsNotForGpus) {
+  EXPECT_THROW(ForGpu(Scheduled(ScheduledModels()[0]).tasks), InputError);
+}
+
 /// The schedule for small lengths is another one: reductions are not decomposed.
 TEST(OpenExecutor, RunsOtherProgramsWhereASizeIsSmall) {
   const ScheduledModel network = ScheduledModels()[2];
