@@ -11,6 +11,7 @@
 
 #include "bayloom/base/hash.h"
 #include "bayloom/codegen/abi.h"
+#include "bayloom/codegen/runtime/bayloom_open.h"
 #include "bayloom/graph/tasks/network_memory.h"
 #include "bayloom/graph/tasks/rounds.h"
 #include "bayloom/tensor/interpreter.h"
@@ -101,6 +102,10 @@ class Planner {
 
   OpenTensor OpenTensorOf(int position, ValueId id, const Storage& network) const {
     const Value& value = graph_.values[id];
+    if (std::ssize(value.shape) > BAYLOOM_MAX_RANK) {
+      throw InputError(fmt::format("'{}' has open dimensions and more than {} in all", value.name,
+                                   static_cast<int>(BAYLOOM_MAX_RANK)));
+    }
     OpenTensor open{position, network, value.shape, {}, tensor::ByteSize(value.dtype)};
     for (size_t d = 0; d < value.shape.size(); ++d) {
       const ValueId bound = value.BoundOf(d);

@@ -61,7 +61,8 @@ class SizeDivider {
       for (int parts = 2; parts <= kMaxPrograms; ++parts) {
         Division division = BySize(size, parts);
         const double gain = best.loss - division.loss;
-        if (gain > kMinGain * static_cast<double>(division.parts.size() - best.parts.size() + 1)) {
+        const int64_t further = std::ssize(division.parts) - std::ssize(best.parts);
+        if (gain > kMinGain * static_cast<double>(std::max<int64_t>(further, 0) + 1)) {
           best = std::move(division);
         }
       }
@@ -111,7 +112,7 @@ class SizeDivider {
               const std::vector<Division::Part>& before, double loss, Division& best) const {
     // The last part is the largest lengths' program.
     const double rest = Cost(0, size, values, first, values.size());
-    if (loss + rest < best.loss && (before.empty() || before.back().candidate != 0)) {
+    if (loss + rest < best.loss) {
       best.parts = before;
       best.parts.push_back({0, std::numeric_limits<int64_t>::max()});
       best.loss = loss + rest;
@@ -143,40 +144,49 @@ sketch::SpaceGenerator JudgedBy(const sketch::SpaceGenerator& space, std::vector
   return {std::move(workload), space.target(), {}, derivations};
 }
 
+/// How many of the points, the first ones, are those of the largest lengths.
+int64_t LargeCount(const std::vector<Point>& points) {
+  return std::max<int64_t>(1, std::ssize(points) / 3);
+}
+
 }  // namespace
 
-ProgramsBySize FastestBySize(const sketch::SpaceGenerator& space,
-                             const sketch::DerivationChoice& derivations,
-                             std::span<const sketch::Candidate> adapted,
-                             const ZeroTrialOptions& options, base::ThreadPool& pool) {
+sketch::Candidate FastestForLargest(const sketch::SpaceGenerator& space,
+                                    const sketch::DerivationChoice& derivations,
+                                    std::span<const sketch::Candidate> adapted,
+                                    const ZeroTrialOptions& options, base::ThreadPool& pool) {
   const std::vector<Point>& points = space.workload().points;
-  // The largest lengths are first among the points.
-  const size_t large = std::max<size_t>(1, points.size() / 3);
-  std::vector<sketch::Candidate> candidates = {FastestByEstimate(
-      JudgedBy(space, {points.begin(), points.begin() + static_cast<int64_t>(large)}, derivations),
-      adapted, options, pool)};
-  if (IsPlain(candidates[0])) return {std::move(candidates[0]), {}};
+  const std::vector<Point> large(points.begin(), points.begin() + LargeCount(points));
+  return FastestByEstimate(JudgedBy(space, large, derivations), adapted, options, pool);
+}
+
+std::vector<SmallCandidate> FastestForSmall(const sketch::SpaceGenerator& space,
+                                            const sketch::DerivationChoice& derivations,
+                                            const sketch::Candidate& largest,
+                                            const ZeroTrialOptions& options,
+                                            base::ThreadPool& pool) {
+  if (options.population <= 0 || IsPlain(largest)) return {};
+  const std::vector<Point>& points = space.workload().points;
+  std::vector<sketch::Candidate> candidates = {largest};
   ZeroTrialOptions fewer = options;
   fewer.population = std::max(1, options.population / 2);
   fewer.accepts = [&](const tensor::Program& program) {
-    return ReadAlike(program, candidates[0].program);
+    return ReadAlike(program, largest.program);
   };
-  for (size_t p = large; p < points.size(); ++p) {
-    const sketch::Candidate seed = candidates[0];
+  for (size_t p = static_cast<size_t>(LargeCount(points)); p < points.size(); ++p) {
     sketch::Candidate found =
-        FastestByEstimate(JudgedBy(space, {points[p]}, derivations), {&seed, 1}, fewer, pool);
+        FastestByEstimate(JudgedBy(space, {points[p]}, derivations), {&largest, 1}, fewer, pool);
     const bool is_new = std::ranges::none_of(
         candidates, [&](const sketch::Candidate& other) { return other.hash == found.hash; });
     if (is_new && !IsPlain(found)) candidates.push_back(std::move(found));
   }
   const Division division = SizeDivider(candidates, points, space.target()).Best();
-  ProgramsBySize programs{candidates[0], {}};
+  std::vector<SmallCandidate> small;
   for (const Division::Part& part : division.parts) {
     if (part.candidate == 0) continue;
-    programs.small.push_back(
-        {candidates[static_cast<size_t>(part.candidate)], division.size, part.up_to});
+    small.push_back({candidates[static_cast<size_t>(part.candidate)], division.size, part.up_to});
   }
-  return programs;
+  return small;
 }
 
 }  // namespace bayloom::tuning

@@ -19,20 +19,21 @@ struct SmallCandidate {
   int64_t up_to = 0;  ///< the largest value that it is for
 };
 
-/// Programs of a workload with open axes: one for the largest lengths, and up to two for smaller
-/// ones, the smallest first. All read constants in one form, so that weights are in memory once.
-struct ProgramsBySize {
-  sketch::Candidate largest;
-  std::vector<SmallCandidate> small;
-};
+/// FastestByEstimate for the largest of the workload's points: the program of a workload with open
+/// axes that others are for smaller lengths beside. `derivations`: of the space.
+sketch::Candidate FastestForLargest(const sketch::SpaceGenerator& space,
+                                    const sketch::DerivationChoice& derivations,
+                                    std::span<const sketch::Candidate> adapted,
+                                    const ZeroTrialOptions& options, base::ThreadPool& pool);
 
-/// Programs that the time estimate likes best (FastestByEstimate), each for a part of the
-/// workload's points, and the values of a size from which on one takes over from another, so that
-/// the weighted loss against the best program for each point is smallest. A further program has to
-/// pay. `derivations`: of the space.
-ProgramsBySize FastestBySize(const sketch::SpaceGenerator& space,
-                             const sketch::DerivationChoice& derivations,
-                             std::span<const sketch::Candidate> adapted,
-                             const ZeroTrialOptions& options, base::ThreadPool& pool);
+/// Up to two programs for smaller lengths than `largest` is for, the smallest first, which read
+/// constants in its form, so that weights are in memory once: those that the estimate likes best,
+/// each for a part of the points, and the values of one size up to which each is used, so that the
+/// weighted loss against the best program for each point is smallest. A further program has to pay.
+std::vector<SmallCandidate> FastestForSmall(const sketch::SpaceGenerator& space,
+                                            const sketch::DerivationChoice& derivations,
+                                            const sketch::Candidate& largest,
+                                            const ZeroTrialOptions& options,
+                                            base::ThreadPool& pool);
 
 }  // namespace bayloom::tuning

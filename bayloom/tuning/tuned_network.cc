@@ -24,23 +24,41 @@ namespace {
 /// Programs of other extents that the estimate compares with those of its own search.
 constexpr int kMaxAdapted = 16;
 
-ChosenProgram Measured(MeasuredCandidate&& candidate, ProgramSource source) {
-  return {std::move(candidate.candidate.program), std::move(candidate.outcome), source};
+/// Programs for small lengths beside that for the largest, where axes are open. What is chosen by
+/// estimate is checked.
+std::vector<SmallCandidate> SmallPrograms(const sketch::SpaceGenerator& space,
+                                          const sketch::Candidate& largest,
+                                          const ChoiceOptions& options, base::ThreadPool& pool) {
+  if (space.workload().points.empty()) return {};
+  std::vector<SmallCandidate> small =
+      FastestForSmall(space, options.derivations, largest, options.zero_trials, pool);
+  std::erase_if(small, [&](const SmallCandidate& candidate) {
+    if (options.check == nullptr) return false;
+    const Status checked = options.check->Check(space.workload(), candidate.candidate.program);
+    if (!checked && options.warning) options.warning(checked.error().message);
+    return !checked;
+  });
+  return small;
 }
 
 /// The fastest program recorded or kept; nullopt if there is none.
 std::optional<ChosenProgram> KnownProgram(const sketch::SpaceGenerator& space,
-                                          const ChoiceOptions& options) {
+                                          const ChoiceOptions& options, base::ThreadPool& pool) {
   std::optional<MeasuredCandidate> best;
+  ProgramSource source = ProgramSource::kTuned;
   if (options.store != nullptr) {
     // What the network's own tuning was told to try is used, unless it is asked for otherwise.
     const bool any = options.derivations.is_default();
     best = RestoreBest(*options.store, space, any ? nullptr : &options.derivations);
   }
-  if (best) return Measured(*std::move(best), ProgramSource::kTuned);
-  if (options.user_store != nullptr) best = options.user_store->Find(space, options.derivations);
-  if (best) return Measured(*std::move(best), ProgramSource::kKnown);
-  return std::nullopt;
+  if (!best && options.user_store != nullptr) {
+    best = options.user_store->Find(space, options.derivations);
+    source = ProgramSource::kKnown;
+  }
+  if (!best) return std::nullopt;
+  std::vector<SmallCandidate> small = SmallPrograms(space, best->candidate, options, pool);
+  return ChosenProgram{std::move(best->candidate.program), std::move(best->outcome), source,
+                       std::move(small)};
 }
 
 ChosenProgram EstimatedProgram(const sketch::SpaceGenerator& space, const ChoiceOptions& options,
@@ -50,13 +68,10 @@ ChosenProgram EstimatedProgram(const sketch::SpaceGenerator& space, const Choice
   std::erase_if(adapted, [&](const sketch::Candidate& candidate) {
     return !options.derivations.Allows(candidate.trace);
   });
-  ProgramsBySize by_size;
-  if (space.workload().points.empty()) {
-    by_size.largest = FastestByEstimate(space, adapted, options.zero_trials, pool);
-  } else {
-    by_size = FastestBySize(space, options.derivations, adapted, options.zero_trials, pool);
-  }
-  sketch::Candidate& chosen = by_size.largest;
+  sketch::Candidate chosen =
+      space.workload().points.empty()
+          ? FastestByEstimate(space, adapted, options.zero_trials, pool)
+          : FastestForLargest(space, options.derivations, adapted, options.zero_trials, pool);
   bool is_plain = IsPlain(chosen);
   if (!is_plain && options.check != nullptr) {
     const Status checked = options.check->Check(space.workload(), chosen.program);
@@ -73,9 +88,9 @@ ChosenProgram EstimatedProgram(const sketch::SpaceGenerator& space, const Choice
     chosen = DefaultCandidate(space);
     is_plain = true;
   }
+  std::vector<SmallCandidate> small = SmallPrograms(space, chosen, options, pool);
   return {std::move(chosen.program), std::nullopt,
-          is_plain ? ProgramSource::kPlain : ProgramSource::kEstimated,
-          is_plain ? std::vector<SmallCandidate>() : std::move(by_size.small)};
+          is_plain ? ProgramSource::kPlain : ProgramSource::kEstimated, std::move(small)};
 }
 
 /// Finds programs for workloads, each once.
@@ -87,7 +102,7 @@ class ProgramFinder {
   /// Null if nothing was measured.
   const ChosenProgram* Known(const tensor::Workload& workload) {
     Entry& entry = EntryOf(workload);
-    if (!entry.is_looked_up) entry.program = KnownProgram(entry.space, options_);
+    if (!entry.is_looked_up) entry.program = KnownProgram(entry.space, options_, pool_);
     entry.is_looked_up = true;
     return entry.program && entry.program->measured ? &*entry.program : nullptr;
   }

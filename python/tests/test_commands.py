@@ -211,6 +211,26 @@ def test_several_sizes(image):
         assert close(session.run(["sums"], {"image": image[:rows]})[0], expected(image[:rows])[1])
 
 
+def test_open_sizes(image):
+    pytest.importorskip("onnx")
+    import numpy
+    import small_network
+    expected = small_network.write("open.onnx", batch="n")
+    network = bayloom.load(bayloom.compile("open.onnx", dims={"n": "1..4"}, effort="none"))
+    assert network.inputs[0].shape == ("n", 24) and network.inputs[0].largest == (4, 24)
+    for rows in (4, 1, 3):
+        active, sums = network(image[:rows])
+        assert active.shape == (rows, 32) and sums.shape == (rows,)
+        assert close(active, expected(image[:rows])[0]) and close(sums, expected(image[:rows])[1])
+    out = [numpy.empty((2, 32), "float32"), numpy.empty(2, "float32")]
+    network(image[:2], out=out)
+    assert close(out[1], expected(image[:2])[1])
+    with pytest.raises(bayloom.InputError, match="n=1..4"):
+        network(numpy.zeros((5, 24), "float32"))
+    with pytest.raises(bayloom.MachineError, match="sizes"):
+        network(image, out=out)
+
+
 @pytest.mark.parametrize("order", ["before", "after"])
 @pytest.mark.parametrize("other", ["torch", "onnxruntime"])
 def test_lives_in_one_process_with_others(network, other, order):

@@ -33,22 +33,24 @@ double TimeAt(tensor::Program program, int64_t rows) {
 TEST(ProgramsBySize, ThoseForFewRowsAreNoSlowerThereAndReadTheSameWeights) {
   const sketch::SpaceGenerator space(OpenProduct(), codegen::HostTarget());
   base::ThreadPool pool(1);
-  const ProgramsBySize programs = FastestBySize(space, {}, {}, {.population = 128}, pool);
-  ASSERT_FALSE(programs.small.empty());
-  EXPECT_LE(programs.small.size(), 2);
-  const tensor::Program& largest = programs.largest.program;
+  const ZeroTrialOptions options = {.population = 128};
+  const sketch::Candidate chosen = FastestForLargest(space, {}, {}, options, pool);
+  const std::vector<SmallCandidate> small = FastestForSmall(space, {}, chosen, options, pool);
+  ASSERT_FALSE(small.empty());
+  EXPECT_LE(small.size(), 2);
+  const tensor::Program& largest = chosen.program;
   int64_t before = 0;
-  for (const SmallCandidate& small : programs.small) {
-    EXPECT_EQ(small.size, 0);
-    EXPECT_GT(small.up_to, before);
-    EXPECT_LT(small.up_to, 512);
-    before = small.up_to;
-    const tensor::Program& program = small.candidate.program;
+  for (const SmallCandidate& each : small) {
+    EXPECT_EQ(each.size, 0);
+    EXPECT_GT(each.up_to, before);
+    EXPECT_LT(each.up_to, 512);
+    before = each.up_to;
+    const tensor::Program& program = each.candidate.program;
     for (const tensor::BufferId id : largest.Parameters()) {
       EXPECT_EQ(program.buffers[id].layout, largest.buffers[id].layout);
     }
   }
-  EXPECT_LT(TimeAt(programs.small.front().candidate.program, 1), TimeAt(largest, 1));
+  EXPECT_LT(TimeAt(small.front().candidate.program, 1), TimeAt(largest, 1));
 }
 
 }  // namespace
