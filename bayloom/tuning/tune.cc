@@ -367,6 +367,7 @@ double Tuning::RooflineBound(std::span<const double> weights) const {
   for (const auto& task : session_->tasks()) {
     if (!task->space().target().machine) return 0;
     const tensor::Workload& workload = task->space().workload();
+    if (!workload.points.empty()) return 0;  // the demand is that of the largest lengths
     const std::optional<MeasuredCandidate> best = RestoreBest(store_, task->space());
     demands.push_back(best ? measure::DemandOf(workload, best->candidate.program)
                            : measure::DemandOf(workload));
@@ -415,6 +416,26 @@ std::vector<NetworkChoice> Tuning::Front() const {
   return NetworkFront(tasks, objectives());
 }
 
+void Tuning::AddLosses(TuningGain& gain) const {
+  std::vector<SizeLoss> sums;
+  for (size_t i = 0; i < session_->tasks().size(); ++i) {
+    const sketch::SpaceGenerator& space = session_->tasks()[i]->space();
+    if (gain.weights[i] == 0 || space.workload().points.empty()) continue;
+    const std::optional<MeasuredCandidate> best = RestoreBest(store_, space);
+    const std::optional<MeasuredSet> set =
+        best ? BestSet(store_, space, best->candidate) : std::nullopt;
+    if (!set) return;
+    const std::vector<SizeLoss> losses = LossesOf(store_, space, *set);
+    if (sums.empty()) sums.resize(losses.size());
+    if (losses.size() != sums.size()) return;  // tasks of networks with other lengths
+    for (size_t p = 0; p < sums.size(); ++p) {
+      sums[p].seconds += gain.weights[i] * losses[p].seconds;
+      sums[p].fastest += gain.weights[i] * losses[p].fastest;
+    }
+  }
+  gain.by_size = std::move(sums);
+}
+
 TuningGain Tuning::Gain() const {
   TuningGain gain;
   gain.over_zero_trial = session_->gain();
@@ -442,6 +463,7 @@ TuningGain Tuning::Gain() const {
     gain.compared_seconds += weight * comparisons[i]->BestSeconds();
     gain.default_seconds += weight * comparisons[i]->by_default.value;
   }
+  AddLosses(gain);
   if (!std::isfinite(gain.total_seconds)) return gain;
   if (const double bound = RooflineBound(gain.weights); bound > 0) {
     gain.roofline_share = std::min(1.0, bound / gain.total_seconds);

@@ -33,6 +33,7 @@ class Generalizer {
   Generalizer(Graph graph, std::vector<Symbol> symbols, const Samples& samples)
       : graph_(std::move(graph)), samples_(samples), points_(SamplePoints(symbols)) {
     graph_.symbols = std::move(symbols);
+    graph_.points = TypicalLengths(graph_.symbols);
     producers_ = graph_.Producers();
   }
 
