@@ -8,9 +8,11 @@ exporter to ONNX.
     with torch.no_grad():
         scores = model(image)
 
-Each graph that torch captures is compiled for the shapes that it has. What it writes to its inputs
-and buffers is written after the network has computed it, and results that share memory with inputs
-do so. A graph that cannot be compiled is left to torch, with a warning. Parameters become constants:
+Each graph that torch captures is compiled: for the shapes that it has, or, where torch says that a
+size differs from call to call (dynamic=True, or a second size was seen), for all sizes up to a
+largest one. What it writes to its inputs and buffers is written after the network has computed it,
+and results that share memory with inputs do so. A graph that cannot be compiled is left to torch,
+with a warning. Parameters become constants:
 a graph whose parameters were changed afterwards is left to torch, too, and so is a call that needs
 gradients.
 """
@@ -23,15 +25,16 @@ import torch
 from .torch_constants import Constants
 from .torch_export import without_fast_paths
 from .torch_graph import FunctionalGraph, LeftToTorch, first_line
-from .torch_network import compile_network
+from .torch_network import Network
 
-_OPTIONS = {"db", "effort", "threads"}
+_OPTIONS = {"db", "effort", "largest", "threads"}
 
 
 def backend(graph: torch.fx.GraphModule, inputs: Sequence[Any], *,
             options: Optional[Mapping[str, Any]] = None, **_: Any) -> Callable:
     """A backend of torch.compile. `options` are `db`, `effort` and `threads` of
-    `bayloom.compile`."""
+    `bayloom.compile`, and `largest`: how large sizes that differ from call to call can be, until
+    one is larger (default: twice the first one, as a power of two)."""
     options = dict(options or {})
     if unknown := set(options) - _OPTIONS:
         raise ValueError(f"the backend 'bayloom' has no option '{sorted(unknown)[0]}'; there are "
@@ -41,6 +44,8 @@ def backend(graph: torch.fx.GraphModule, inputs: Sequence[Any], *,
         return _compiled(graph, inputs, options)
     except LeftToTorch as why:
         reason = str(why)
+    except torch._dynamo.exc.RestartAnalysis:  # torch captures the graph again
+        raise
     except Exception as error:  # of torch, of its exporter or of the program: torch goes on
         reason = first_line(error)
     warnings.warn(f"bayloom leaves a graph to torch: {reason}", stacklevel=2)
@@ -52,12 +57,16 @@ def _compiled(graph: torch.fx.GraphModule, inputs: Sequence[Any], options: dict)
     functional = FunctionalGraph(source, inputs)
     constants = Constants({i: x for i, x in enumerate(inputs)
                            if _is_constant(x) and i not in functional.written})
-    functional.network = compile_network(source, functional, inputs, constants, options)
+    functional.network = Network(source, functional, inputs, constants, options)
 
     def run(*given: Any) -> Any:
         if not constants.hold(given) or torch.is_grad_enabled() and any(map(_needs_gradient, given)):
             return graph(*given)
-        return functional(*given)
+        try:
+            return functional(*given)
+        except LeftToTorch as why:  # a larger size cannot be compiled
+            warnings.warn(f"bayloom leaves a call to torch: {why}", stacklevel=2)
+            return graph(*given)
 
     return run
 
@@ -75,9 +84,7 @@ def _check(inputs: Sequence[Any]) -> None:
     """Raises LeftToTorch for inputs of kinds that no network takes."""
     for value in inputs:
         if isinstance(value, torch.SymInt):
-            raise LeftToTorch("a size or a whole number differs from call to call: "
-                              "torch.compile(..., dynamic=False) compiles each one, "
-                              "torch._dynamo.mark_static(tensor, dimension) the sizes of one tensor")
+            continue
         if not isinstance(value, torch.Tensor):
             raise LeftToTorch(f"an input is no tensor but {type(value).__name__}")
         if type(value) not in (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer):

@@ -10,8 +10,9 @@ import logging
 import math
 import re
 import warnings
-from typing import Any, Optional, Sequence
+from typing import Any, Optional, Sequence, Union
 
+import onnx_ir
 import torch
 import torch.nn.functional as F
 
@@ -21,11 +22,22 @@ from .torch_graph import LeftToTorch, first_line
 _LOGGERS = ("torch.onnx", "torch.export", "onnxscript", "onnx_ir")
 
 
-def export(module: torch.nn.Module, inputs: Sequence[torch.Tensor], path: str) -> None:
-    """Writes an ONNX model. Raises LeftToTorch with the operator that ONNX does not have."""
+def export(module: torch.nn.Module, inputs: Sequence[torch.Tensor],
+           shapes: Sequence[Sequence[Union[int, str]]], path: str) -> None:
+    """Writes an ONNX model of a module that takes any number of inputs. `shapes` are theirs, with
+    names for open dimensions. Raises LeftToTorch with the operator that ONNX does not have."""
+    is_open = torch.export.Dim.DYNAMIC
+    dynamic = tuple({d: is_open for d, size in enumerate(shape) if isinstance(size, str)}
+                    for shape in shapes)
     try:
-        with _silence(), torch.no_grad():
-            torch.onnx.export(module.eval(), tuple(inputs), path, dynamo=True, verbose=False)
+        # Apart from the capture of the graph that this may be part of: what holds of sizes here is
+        # no condition there.
+        with _silence(), torch.no_grad(), torch._guards.tracing(None):
+            program = torch.onnx.export(module.eval(), tuple(inputs), dynamo=True, verbose=False,
+                                        dynamic_shapes=(dynamic,) if any(dynamic) else None)
+            for value, shape in zip(program.model.graph.inputs, shapes):
+                value.shape = onnx_ir.Shape(shape)
+            program.save(path, external_data=True)
     except Exception as error:  # the exporter has no types of its own for all that fails in it
         raise LeftToTorch(_reason(error)) from error
 

@@ -17,7 +17,7 @@ class LeftToTorch(Exception):
 
 class FunctionalGraph:
     """A graph as one without side effects, around which torch carries out what the original writes
-    to its inputs, and makes those results that are inputs or views of them.
+    to its inputs, and makes those results that are sizes, inputs or views of inputs.
 
     `computed` are the other results, of which `network` is asked: the nodes of `graph` whose values
     the network gives, from all inputs. A call is one of the original graph.
@@ -41,12 +41,13 @@ class FunctionalGraph:
         infos = self._metadata.input_info
         self.written = {i for i, info in enumerate(infos) if info.mutates_data}
         self._results = next(n for n in self.graph.graph.nodes if n.op == "output").args[0]
-        memory = {_memory(node): node for node in self.placeholders}
+        memory = {_memory(node) for node in self.placeholders}
         nodes = list(dict.fromkeys(node for node in self._results if node is not None))
-        self.computed = [node for node in nodes if _memory(node) not in memory]
+        self.computed = [node for node in nodes
+                         if _is_tensor(node) and _memory(node) not in memory]
         if len({_memory(node) for node in self.computed}) < len(self.computed):
             raise LeftToTorch("some of its results share memory")
-        self._views = [node for node in nodes if _memory(node) in memory]
+        self._views = [node for node in nodes if node not in self.computed]
         self._view_graph = self.part(self._views)
         # Whether the network gives what the original returns, and that is all there is to do.
         self.is_pure = (not self.written and self.computed == list(self._results)
@@ -78,9 +79,8 @@ class FunctionalGraph:
         if any(info.mutates_metadata for info in self._metadata.input_info):
             raise LeftToTorch("it changes the shape or the strides of an input")
         # With inputs that share memory, of which some are written to, torch makes others of them.
-        places = [node.meta["val"] for node in self.placeholders]
-        if ([tuple(x.shape) for x in places] != [tuple(x.shape) for x in inputs]
-                or [x.dtype for x in places] != [x.dtype for x in inputs]):
+        if list(map(_form, (node.meta["val"] for node in self.placeholders))) != list(
+                map(_form, inputs)):
             raise LeftToTorch("inputs share memory and are written to")
         for module in self.graph.modules():  # and branches and bodies inside it
             for node in getattr(module, "graph", torch.fx.Graph()).nodes:
@@ -88,7 +88,8 @@ class FunctionalGraph:
                     raise LeftToTorch(f"it draws random numbers ({node.target})")
         results = next(n for n in self.graph.graph.nodes if n.op == "output").args[0]
         if not all(result is None or isinstance(result, torch.fx.Node)
-                   and type(result.meta.get("val")) is FakeTensor for result in results):
+                   and (_is_tensor(result) or isinstance(result.meta.get("val"), torch.SymInt))
+                   for result in results):
             raise LeftToTorch("it returns something else than tensors")
 
 
@@ -108,8 +109,25 @@ def first_line(error: BaseException) -> str:
     return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
 
 
-def _memory(node: torch.fx.Node) -> int:
-    return node.meta["val"].untyped_storage()._cdata
+def example(value: Any) -> Any:
+    """A size in the call for which torch captured the graph."""
+    return value.node.hint if isinstance(value, torch.SymInt) else value
+
+
+def _form(value: Any) -> Any:
+    """The type and the shape of a tensor, in that call."""
+    if not isinstance(value, torch.Tensor):
+        return type(value)
+    return value.dtype, tuple(map(example, value.shape))
+
+
+def _is_tensor(node: torch.fx.Node) -> bool:
+    return type(node.meta.get("val")) is FakeTensor
+
+
+def _memory(node: torch.fx.Node) -> Optional[int]:
+    value = node.meta["val"]
+    return value.untyped_storage()._cdata if isinstance(value, torch.Tensor) else None
 
 
 def _not_compiled(_: Sequence[torch.Tensor]) -> list:

@@ -231,6 +231,19 @@ def test_open_sizes(image):
         network(image, out=out)
 
 
+def test_sizes_with_code_of_their_own_beside_open_ones(image):
+    pytest.importorskip("onnx")
+    import numpy
+    import small_network
+    expected = small_network.write("open.onnx", batch="n")
+    network = bayloom.load(bayloom.compile("open.onnx", dims={"n": ["1..4", 4, 1]}, effort="none"))
+    assert [inputs[0].shape[0] for inputs, _ in network.shapes] == [4, 1, "n"]
+    for rows in (1, 2, 3, 4):
+        out = [numpy.empty((rows, 32), "float32"), numpy.empty(rows, "float32")]
+        for results in (network(image[:rows]), network(image[:rows], out=out)):
+            assert all(map(close, results, expected(image[:rows])))
+
+
 @pytest.mark.parametrize("order", ["before", "after"])
 @pytest.mark.parametrize("other", ["torch", "onnxruntime"])
 def test_lives_in_one_process_with_others(network, other, order):

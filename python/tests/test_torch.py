@@ -45,9 +45,9 @@ def loaded(monkeypatch):
         class Counting:
             outputs = network.outputs
 
-            def __call__(self, *arrays):
+            def __call__(self, *arrays, **named):
                 networks[place] += 1
-                return network(*arrays)
+                return network(*arrays, **named)
         return Counting()
 
     monkeypatch.setattr(bayloom.torch_network, "load", recording)
@@ -126,14 +126,6 @@ def test_layers_of_one_class_have_their_own_parameters(loaded):
             assert close([compiled(x)], [layer(x)])
 
 
-def test_says_how_to_compile_several_sizes(loaded):
-    compiled = torch.compile(lambda x: x * 2 + 1, backend=bayloom.torch.backend, options=OPTIONS)
-    with torch.no_grad():
-        compiled(torch.ones(2, 4))
-        with pytest.warns(UserWarning, match="dynamic=False.*mark_static"):
-            assert close([compiled(torch.ones(3, 4))], [torch.full((3, 4), 3.0)])
-
-
 def test_prints_nothing(loaded, capfd):
     model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.GELU()).eval()
     with torch.no_grad():
@@ -165,6 +157,6 @@ def test_keeps_libraries_for_later_processes(loaded, monkeypatch, tmp_path):
 def test_unknown_options_are_refused(loaded):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        with pytest.raises(Exception, match="no option 'trials'; there are db, effort, threads"):
+        with pytest.raises(Exception, match="no option 'trials'; there are db, effort, largest, threads"):
             torch.compile(lambda x: x + 1, backend=bayloom.torch.backend,
                           options={"trials": 3})(torch.zeros(2))

@@ -140,6 +140,20 @@ TEST_F(Shapes, RangesThatAreNoneAreRefusedInOneLine) {
   EXPECT_THAT(parts.error, HasSubstr("--dim sequence=1..8: networks in parts take no ranges"));
 }
 
+TEST_F(Shapes, SizesAndRangesOfOneDimensionAreNetworksOfOneLibrary) {
+  const Answer compiled =
+      RunBayloom({"compile", dense_, "--effort", "none", "--out", folder_.path(), "--json", "--dim",
+                  "batch=1", "--dim", "sequence=2..16,1,20..24"});
+  ASSERT_EQ(compiled.exit_code, 0) << compiled.error;
+  const nlohmann::json described = nlohmann::json::parse(compiled.out);
+  std::vector<std::string> labels;
+  for (const auto& shape : described["shapes"]) labels.push_back(shape["shape"]);
+  EXPECT_THAT(labels, ElementsAre("sequence=1", "sequence=2..16", "sequence=20..24"));
+  for (const char* twice : {"sequence=1,1", "sequence=1..4,1..4", "sequence=1..4,2,2"}) {
+    EXPECT_THAT(RunBayloom({"compile", dense_, "--dim", twice}).error, HasSubstr("given twice"));
+  }
+}
+
 TEST_F(Shapes, RangesAreRunAtTheLargestLengths) {
   const Answer open = RunBayloom({"run", dense_, "--dim", "batch=1", "--dim", "sequence=1..8"});
   EXPECT_EQ(open.exit_code, 0) << open.error;

@@ -72,11 +72,11 @@ Assignment ParseAssignment(const std::string& text, size_t equals, const char* o
   throw InputError(fmt::format("{}: '{}' is given twice", option, base::SingleLine(name)));
 }
 
-/// What --dim gives a dimension: values, a range in which it stays open, or a sum of others.
+/// What --dim gives a dimension: values and ranges in which it stays open, or a sum of others.
 struct DimensionValues {
   std::string name;
   std::vector<int64_t> values;
-  std::optional<graph::Symbol> range;
+  std::vector<graph::Symbol> ranges;
   std::string sum;
 };
 
@@ -111,26 +111,47 @@ std::optional<graph::Symbol> ParseRange(const std::string& name, std::string_vie
   return graph::Symbol{name, *smallest, *largest, *step};
 }
 
+/// "64", "16,64", "1,2..512", "total+1"; nullopt if it is none of these.
+std::optional<DimensionValues> ParseDimension(const std::string& name, const std::string& text) {
+  DimensionValues dimension = {name, {}, {}, ""};
+  if (text.find('+') != std::string::npos) {
+    dimension.sum = text;
+    return dimension;
+  }
+  for (const std::string_view part : Split(text, ',')) {
+    if (std::optional<graph::Symbol> range = ParseRange(name, part)) {
+      dimension.ranges.push_back(*std::move(range));
+      continue;
+    }
+    const std::optional<int64_t> value = ParseNumber<int64_t>(part);
+    if (!value || *value < 0) return std::nullopt;
+    dimension.values.push_back(*value);
+  }
+  return dimension;
+}
+
+/// Whether one is as another.
+template <typename T>
+bool HasEqual(const std::vector<T>& all) {
+  return std::ranges::any_of(all, [&](const T& each) { return std::ranges::count(all, each) > 1; });
+}
+
 std::vector<DimensionValues> ParseDimensions(const std::vector<std::string>& texts) {
   constexpr const char* kExample =
       "--dim batch=1, --dim sequence=64,128, --dim sequence=1..512 or --dim total=past+1";
   std::vector<DimensionValues> dimensions;
   for (const std::string& text : texts) {
     const auto [name, value] = ParseAssignment(text, text.rfind('='), "--dim", kExample);
-    std::optional<graph::Symbol> range = ParseRange(name, value);
-    std::vector<int64_t> values = range ? std::vector<int64_t>() : ParseExtents(value, ',');
-    const bool is_sum = value.find('+') != std::string::npos;
-    if (values.empty() && !range && !is_sum) {
+    std::optional<DimensionValues> dimension = ParseDimension(name, value);
+    if (!dimension) {
       throw InputError(fmt::format("--dim: '{}' is no size of a dimension; write {}",
                                    base::SingleLine(text), kExample));
     }
-    std::vector<int64_t> sorted = values;
-    std::ranges::sort(sorted);
-    const bool has_equal = std::ranges::adjacent_find(sorted) != sorted.end();
+    const bool has_equal = HasEqual(dimension->values) || HasEqual(dimension->ranges);
     const bool is_known =
         std::ranges::any_of(dimensions, [&name = name](const auto& d) { return d.name == name; });
     if (has_equal || is_known) RefuseTwice("--dim", has_equal ? text : name);
-    dimensions.push_back({name, std::move(values), std::move(range), is_sum ? value : ""});
+    dimensions.push_back(*std::move(dimension));
   }
   return dimensions;
 }
@@ -212,7 +233,8 @@ void ShapeOptions::AddTo(CLI::App& command) {
       ", in all inputs that have it; one without a name is called by its input and\n"
       "position, image.0; may be repeated; a size may be a sum, total=past+1, or a range of\n"
       "lengths that are known when the network runs, sequence=1..512 or height=32..1280:32\n"
-      "(multiples of 32); 'tune' and 'compile' take several sizes, sequence=64,128",
+      "(multiples of 32); 'tune' and 'compile' take several sizes and ranges, sequence=64,128\n"
+      "or sequence=1,2..512",
       "NAME=SIZE");
   Advanced(add("--shape", shapes, "Shape of an input: input=1x3x224x224",
                "; open dimensions have these sizes in all inputs; may be repeated", "NAME=SHAPE"));
@@ -222,22 +244,25 @@ void ShapeOptions::AddTo(CLI::App& command) {
 
 std::vector<ModelShape> ShapeOptions::All() const {
   std::vector<ModelShape> all = {{"", CommonOptions(*this)}};
-  const std::vector<DimensionValues> given = ParseDimensions(dimensions);
-  for (const DimensionValues& dimension : given) {
-    graph::ImportOptions& first = all.front().options;  // of all, before there are several
-    if (dimension.range) first.symbols.push_back(*dimension.range);
-    if (!dimension.sum.empty()) first.sums[dimension.name] = dimension.sum;
-  }
-  for (const DimensionValues& dimension : given) {
-    if (dimension.values.empty()) continue;
+  for (const DimensionValues& dimension : ParseDimensions(dimensions)) {
+    if (!dimension.sum.empty()) {
+      for (ModelShape& shape : all) shape.options.sums[dimension.name] = dimension.sum;
+      continue;
+    }
+    const bool is_only = dimension.values.size() + dimension.ranges.size() == 1;
     std::vector<ModelShape> longer;
+    const auto add = [&](const ModelShape& shape, const std::string& text) -> ModelShape& {
+      ModelShape& added = longer.emplace_back(shape);
+      if (!is_only) added.label += (added.label.empty() ? "" : " ") + text;
+      return added;
+    };
     for (const ModelShape& shape : all) {
       for (const int64_t value : dimension.values) {
-        ModelShape& added = longer.emplace_back(shape);
-        added.options.dimensions[dimension.name] = value;
-        if (dimension.values.size() == 1) continue;
-        added.label +=
-            fmt::format("{}{}={}", added.label.empty() ? "" : " ", dimension.name, value);
+        add(shape, fmt::format("{}={}", dimension.name, value)).options.dimensions[dimension.name] =
+            value;
+      }
+      for (const graph::Symbol& range : dimension.ranges) {
+        add(shape, range.ToString()).options.symbols.push_back(range);
       }
     }
     all = std::move(longer);

@@ -25,12 +25,13 @@ struct ModelShape {
 
 /// The options --dim, --shape and --freeze.
 struct ShapeOptions {
-  std::vector<std::string> dimensions;  ///< "sequence=64,128", "total=past+1"
+  std::vector<std::string> dimensions;  ///< "sequence=64,128", "sequence=1..512", "total=past+1"
   std::vector<std::string> shapes;      ///< "input=1x3x224x224"
   std::vector<std::string> frozen;      ///< "rate=16000", "axes=1,2", "table=table.pb"
 
   void AddTo(CLI::App& command);
-  /// Every combination of the values. Throws InputError.
+  /// Every combination of the values and ranges, of each dimension the values first. Throws
+  /// InputError.
   std::vector<ModelShape> All() const;
   /// The options as they are written on a command line.
   std::vector<std::string> Arguments() const;

@@ -206,7 +206,7 @@ static bool Fits(bayloom_model* model, const bayloom_shape* shape, const bayloom
       if (!is_given || inputs[t].bytes != bytes || !HasDims(inputs[t].dims, dims, rank))
         return false;
     } else {
-      const bool is_larger = shape->open_count > 0 && outputs[output].bytes > bytes;
+      const bool is_larger = network->open_count > 0 && outputs[output].bytes > bytes;
       if (outputs[output].bytes != bytes && !is_larger) return false;
     }
     dims += rank;
