@@ -43,7 +43,7 @@ double GeometricMean(const std::vector<double>& values) {
   return std::exp(logs / static_cast<double>(values.size()));
 }
 
-/// How many there are, whatever lies between them.
+/// How many there are, also where others lie between them.
 int64_t ElementsOf(const TaskParameter& parameter) {
   int64_t count = 1;
   for (const int64_t extent : parameter.extents.empty() ? parameter.shape : parameter.extents) {

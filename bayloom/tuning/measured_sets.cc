@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <numeric>
 #include <set>
 #include <string>
 #include <string_view>
@@ -58,6 +59,22 @@ std::vector<TimedTrial> TimedTrialsOf(std::span<const record::StoredTrial> trial
     timed.push_back({&*trial, std::move(details.at_sizes)});
   }
   return timed;
+}
+
+/// For each of the workload's points, its place among the sizes that trials were timed at; these
+/// sizes themselves where trials were timed at others.
+std::vector<size_t> PlacesOfPoints(const tensor::Workload& workload, const Times& times) {
+  std::vector<size_t> places;
+  for (const std::vector<int64_t>& point : workload.points) {
+    const auto found = std::ranges::find(times, point, &measure::TimeAtSizes::sizes);
+    if (found == times.end()) {
+      places.resize(times.size());
+      std::iota(places.begin(), places.end(), 0);
+      return places;
+    }
+    places.push_back(static_cast<size_t>(found - times.begin()));
+  }
+  return places;
 }
 
 /// Those that may be in a set: the fastest at each of the points, and by value.
@@ -111,17 +128,18 @@ std::vector<MeasuredSet> FastestSets(record::Store& store, const sketch::SpaceGe
   const std::vector<record::StoredTrial> trials = TrialsOf(store, space);
   const std::vector<TimedTrial> timed = TimedTrialsOf(trials);
   if (timed.empty()) return {};
+  const std::vector<size_t> places = PlacesOfPoints(space.workload(), timed[0].times);
   std::vector<std::vector<int64_t>> points;
-  for (const measure::TimeAtSizes& time : timed[0].times) points.push_back(time.sizes);
+  for (const size_t place : places) points.push_back(timed[0].times[place].sizes);
   std::vector<std::pair<double, MeasuredSet>> sets;
   for (const FormGroup& group : GroupByForm(space, Promising(timed), derivations)) {
     std::vector<std::vector<double>> log_times;
     for (const TimedTrial* trial : group.trials) {
       std::vector<double>& logs = log_times.emplace_back();
-      for (const measure::TimeAtSizes& time : trial->times) logs.push_back(std::log(time.seconds));
+      for (const size_t place : places) logs.push_back(std::log(trial->times[place].seconds));
     }
-    const SizeDivision division = DivideBySize(
-        log_times, points, {.min_gain = kMinMeasuredGain, .ends_with_first = false});
+    const SizeDivision division =
+        DivideBySize(log_times, points, {.min_gain = kMinMeasuredGain, .ends_with_first = false});
     const auto last = static_cast<size_t>(division.parts.back().program);
     sets.push_back({division.log_time,
                     {*group.trials[last]->trial, group.candidates[last],
@@ -230,7 +248,7 @@ std::vector<SizeLoss> LossesOf(record::Store& store, const sketch::SpaceGenerato
   const std::vector<TimedTrial> timed = TimedTrialsOf(trials);
   if (timed.empty()) return {};
   std::vector<SizeLoss> losses;
-  for (size_t p = 0; p < timed[0].times.size(); ++p) {
+  for (const size_t p : PlacesOfPoints(space.workload(), timed[0].times)) {
     const uint64_t used = ProgramFor(timed[0].times[p].sizes, set.largest, set.small).hash;
     SizeLoss& loss = losses.emplace_back();
     loss.fastest = timed[0].times[p].seconds;

@@ -78,8 +78,7 @@ class SizeDivider {
               const std::vector<SizeDivision::Part>& before, double log_time,
               SizeDivision& best) const {
     for (int program = 0; program < LastCount(); ++program) {
-      const double rest =
-          Cost(static_cast<size_t>(program), size, values, first, values.size());
+      const double rest = Cost(static_cast<size_t>(program), size, values, first, values.size());
       if (log_time + rest >= best.log_time) continue;
       best.parts = before;
       best.parts.push_back({program});

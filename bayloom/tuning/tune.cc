@@ -4,6 +4,7 @@
 #include "bayloom/tuning/tune.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -53,6 +54,8 @@ constexpr const char* kPeak = "peak_flops_per_second";
 constexpr const char* kPrior = "prior";
 /// ... and what it was to learn from.
 constexpr const char* kLearnFrom = "learn-from";
+/// ... and at which sizes it measures.
+constexpr const char* kSizes = "sizes";
 
 std::optional<record::RunRecord> LastSession(record::Store& store, const std::string& subject,
                                              const target::Target& target) {
@@ -98,6 +101,20 @@ run::LearnFrom AgreedSources(const std::optional<run::LearnFrom>& given,
   run::LearnFrom before = SourcesOf(begun);
   CheckAgrees(kLearnFrom, given ? std::optional(given->Text()) : std::nullopt, before.Text());
   return before;
+}
+
+/// The sizes at which a network with open dimensions is measured, of its first task that has some:
+/// "512, 64, 8"; empty: there is none.
+std::string SizesOf(std::span<const TaskSpec> specs) {
+  for (const TaskSpec& spec : specs) {
+    if (spec.workload.points.empty()) continue;
+    std::vector<std::string> points;
+    for (const auto& point : spec.workload.points) {
+      points.push_back(fmt::format("{}", fmt::join(point, "x")));
+    }
+    return fmt::format("{}", fmt::join(points, ", "));
+  }
+  return "";
 }
 
 std::optional<std::string> GivenScheduler(const TuneOptions& options) {
@@ -247,6 +264,7 @@ Tuning::Tuning(TuningSubject subject, const target::Target& target, record::Stor
     session.objectives =
         ReadObjectives(Agreed(options_.objectives, begun, "objectives", "latency"), target);
     sources = AgreedSources(options_.learn_from, begun);
+    CheckAgrees(kSizes, SizesOf(subject.specs), begun.value(kSizes, ""));
     prior_ = PriorOf(begun, store.path());
     session.resume = resumed->id;
   } else {
@@ -263,6 +281,7 @@ Tuning::Tuning(TuningSubject subject, const target::Target& target, record::Stor
                                 {"divisions", ToString(divisions)},
                                 {"objectives", ToString(session.objectives)},
                                 {kLearnFrom, sources.Words()}};
+  if (const std::string sizes = SizesOf(subject.specs); !sizes.empty()) description[kSizes] = sizes;
   if (prior_) description[kPrior] = PriorJson(prior_->stored);
   if (!options_.precision.is_null()) description["precision"] = options_.precision;
   session.use_earlier_sessions = sources.earlier;

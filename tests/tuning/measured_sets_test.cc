@@ -55,8 +55,8 @@ class MeasuredSetsTest : public ::testing::Test {
       details.at_sizes.push_back({space_.workload().points[p], seconds[p]});
       logs += std::log(seconds[p]);
     }
-    trial.outcome =
-        trial::Outcome::Feasible(std::exp(logs / static_cast<double>(std::max<size_t>(seconds.size(), 1))));
+    trial.outcome = trial::Outcome::Feasible(
+        std::exp(logs / static_cast<double>(std::max<size_t>(seconds.size(), 1))));
     measure::SetDetails(trial.outcome, details);
     EXPECT_TRUE(store_.AddTrial(trial));
     return candidate;

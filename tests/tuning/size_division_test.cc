@@ -43,10 +43,9 @@ TEST(SizeDivision, TheLargestLengthsMayHaveAnyProgramWhereThatIsAllowed) {
 }
 
 TEST(SizeDivision, OfSeveralSizesItIsByTheOneThatTells) {
-  // The second program is for few columns, whatever the rows are.
+  // The second program is for few columns, for any rows.
   const std::vector<std::vector<int64_t>> points = {{8, 64}, {1, 64}, {8, 2}, {1, 2}};
-  const SizeDivision division =
-      DivideBySize({Logs({10, 5, 4, 3}), Logs({20, 9, 2, 1})}, points);
+  const SizeDivision division = DivideBySize({Logs({10, 5, 4, 3}), Logs({20, 9, 2, 1})}, points);
   EXPECT_EQ(division.size, 1);
   EXPECT_EQ(division.ProgramAt({8, 2}), 1);
   EXPECT_EQ(division.ProgramAt({1, 64}), 0);

@@ -47,6 +47,7 @@ class OpenImport {
         Refuse(point, difference);
       }
     }
+    if (!options_.points.empty()) open_.points = options_.points;
     return std::move(open_);
   }
 
