@@ -48,11 +48,12 @@ SymbolValues OpenModel::RandomLengths(base::RandomStream& stream) const {
 
 namespace {
 
-/// Half an image, resized to the whole again, beside the image.
+/// A quarter of an image, resized to half of it, beside that half.
 std::string SkipModel(const std::string& resize) {
-  return "g (float[1, 1, h, w] x) => (float[1, 2, h, w] z) "
-         "{ y = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(x) s = Shape(x) r = Resize<" +
-         resize + ">(y, , , s) z = Concat<axis = 1>(r, x) }";
+  return "g (float[1, 1, h, w] x) => (float[1, 2, i, j] z) "
+         "{ y = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(x) s = Shape(y) "
+         "q = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(y) r = Resize<" +
+         resize + ">(q, , , s) z = Concat<axis = 1>(r, y) }";
 }
 
 }  // namespace
@@ -124,19 +125,19 @@ std::vector<OpenModel> OpenModels() {
        "u = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(y) a = Reshape(x, d) "
        "b = Reshape(y, d) c = Reshape(u, d) z = Concat<axis = 2>(a, b, c) }"},
       {"linear_resizing_to_a_size",
-       {{"h", 6, 50}, {"w", 6, 50}},
+       {{"h", 8, 50}, {"w", 8, 50}},
        SkipModel("mode = \"linear\", coordinate_transformation_mode = \"half_pixel\""),
        {},
        14,
        true},
       {"resizing_of_corners_to_a_size",
-       {{"h", 6, 50}, {"w", 6, 50}},
+       {{"h", 8, 50}, {"w", 8, 50}},
        SkipModel("mode = \"linear\", coordinate_transformation_mode = \"align_corners\""),
        {},
        14,
        true},
       {"nearest_resizing_to_a_size",
-       {{"h", 6, 50}, {"w", 6, 50}},
+       {{"h", 8, 50}, {"w", 8, 50}},
        SkipModel("mode = \"nearest\", coordinate_transformation_mode = \"asymmetric\", "
                  "nearest_mode = \"floor\""),
        {},

@@ -67,6 +67,7 @@ std::optional<Length> LengthFit::Fit(std::span<const int64_t> given) const {
 }
 
 std::optional<Length> LengthFit::Shifted(const Values& values) const {
+  if (std::ranges::count(values, values[0]) == std::ssize(values)) return values[0];
   const auto place = places_.find(Differences(values));
   if (place == places_.end()) return std::nullopt;
   const Known& known = known_[place->second];

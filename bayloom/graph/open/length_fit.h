@@ -37,7 +37,7 @@ class LengthFit {
   /// Whether the length has these values.
   bool Has(const Length& length, std::span<const int64_t> values) const;
   std::optional<Length> Fit(std::span<const int64_t> values) const;
-  /// A known length and a constant.
+  /// A constant, or the sum of one and a known length.
   std::optional<Length> Shifted(const Values& values) const;
   std::optional<Length> Quotient(const Known& of, const Values& values) const;
   std::optional<Length> Combination(const Values& values) const;
