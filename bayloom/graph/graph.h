@@ -90,6 +90,8 @@ struct Graph {
   std::vector<ValueId> inputs;
   std::vector<GraphOutput> outputs;
   std::vector<Symbol> symbols;  ///< the open dimensions
+  /// Lengths of them that stand for all that occur, the largest first: what programs are judged by.
+  std::vector<std::vector<int64_t>> points;
   /// The type that the model has most of its float16 and bfloat16 constants in; their values are
   /// float32 here.
   std::optional<tensor::DType> narrow_constants;

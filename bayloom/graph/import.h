@@ -22,6 +22,8 @@ struct ImportOptions {
   /// Dimensions, by their names, that are to stay open in the graph. Only ImportOnnx and SurveyOnnx
   /// take them.
   std::vector<Symbol> symbols;
+  /// Lengths of these that stand for all that occur, as Graph::points; empty: TypicalLengths.
+  std::vector<std::vector<int64_t>> points;
   /// Dimensions whose extents are sums of numbers and of those given above: "past + sequence".
   std::map<std::string, std::string> sums;
   /// Shapes of inputs by name, in place of what the file says. A dimension that the file leaves

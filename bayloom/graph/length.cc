@@ -54,6 +54,29 @@ std::vector<std::vector<int64_t>> TypicalLengths(std::span<const Symbol> symbols
   return points;
 }
 
+std::vector<std::vector<int64_t>> TypicalLengths(std::vector<SeenLengths> seen) {
+  constexpr int kShares = 6;
+  const auto elements = [](const SeenLengths& each) {
+    double product = 1;
+    for (const int64_t length : each.lengths) product *= static_cast<double>(length);
+    return product;
+  };
+  std::ranges::stable_sort(seen, std::ranges::greater(), elements);
+  double all = 0;
+  for (const SeenLengths& each : seen) all += each.count;
+  std::vector<std::vector<int64_t>> points;
+  double before = 0;
+  for (const SeenLengths& each : seen) {
+    before += each.count;
+    // The middle of each share.
+    while (points.size() < kShares &&
+           (static_cast<double>(points.size()) + 0.5) * all <= before * kShares) {
+      points.push_back(each.lengths);
+    }
+  }
+  return points;
+}
+
 Length::Length(int64_t constant) {
   if (constant != 0) terms_[{}] = constant;
 }

@@ -37,6 +37,16 @@ struct Symbol {
 /// length of each beside the largest ones of the others.
 std::vector<std::vector<int64_t>> TypicalLengths(std::span<const Symbol> symbols);
 
+/// Lengths of the symbols that runs had, and how many runs.
+struct SeenLengths {
+  std::vector<int64_t> lengths;
+  double count = 1;
+};
+
+/// Lengths that stand for those that were seen: ordered by their product, the largest first, each
+/// for the same share of the runs. Those of several shares are there as often.
+std::vector<std::vector<int64_t>> TypicalLengths(std::vector<SeenLengths> seen);
+
 /// What follows from the lengths of open dimensions: a polynomial with rational coefficients over
 /// symbols, which it names by their positions, and quotients that are rounded down.
 class Length {

@@ -87,7 +87,7 @@ class GroupWriter {
 
   void AddPoints() {
     if (workload_.SizeCount() == 0) return;
-    for (const std::vector<int64_t>& lengths : TypicalLengths(graph_.symbols)) {
+    for (const std::vector<int64_t>& lengths : graph_.points) {
       std::vector<int64_t>& point = workload_.points.emplace_back();
       for (int size = 0; size < workload_.SizeCount(); ++size) {
         point.push_back(graph_.values[value_of_[size]].size->Evaluate(lengths));

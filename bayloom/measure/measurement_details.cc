@@ -3,10 +3,42 @@
 
 #include "bayloom/measure/measurement_details.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
 namespace bayloom::measure {
+
+namespace {
+
+/// "seconds_at_16_64"
+constexpr std::string_view kAtSizes = "seconds_at";
+
+std::vector<TimeAtSizes> TimesAtSizes(const trial::Outcome& outcome) {
+  std::vector<TimeAtSizes> times;
+  for (const trial::NamedValue& named : outcome.values) {
+    if (!named.name.starts_with(kAtSizes)) continue;
+    TimeAtSizes& time = times.emplace_back();
+    time.seconds = named.value;
+    for (size_t at = kAtSizes.size(); at < named.name.size();) {
+      const size_t end = std::min(named.name.find('_', at + 1), named.name.size());
+      int64_t size = 0;
+      std::from_chars(named.name.data() + at + 1, named.name.data() + end, size);
+      time.sizes.push_back(size);
+      at = end;
+    }
+  }
+  return times;
+}
+
+}  // namespace
 
 MeasurementDetails DetailsOf(const trial::Outcome& outcome) {
   MeasurementDetails details;
+  details.at_sizes = TimesAtSizes(outcome);
   details.spread = outcome.Get("spread", details.spread);
   details.cut_short = outcome.Get("cut_short", 0) != 0;
   details.drift = outcome.Get("drift", details.drift);
@@ -24,6 +56,9 @@ MeasurementDetails DetailsOf(const trial::Outcome& outcome) {
 }
 
 void SetDetails(trial::Outcome& outcome, const MeasurementDetails& details) {
+  for (const TimeAtSizes& time : details.at_sizes) {
+    outcome.Set(fmt::format("{}_{}", kAtSizes, fmt::join(time.sizes, "_")), time.seconds);
+  }
   const MeasurementDetails nothing;
   const auto set = [&](const char* name, double value, double default_value) {
     if (value != default_value) outcome.Set(name, value);

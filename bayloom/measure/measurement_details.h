@@ -3,13 +3,25 @@
 
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "bayloom/trial/outcome.h"
 
 namespace bayloom::measure {
 
+/// A program's time in a run with these values of its workload's sizes.
+struct TimeAtSizes {
+  std::vector<int64_t> sizes;
+  double seconds = 0;
+};
+
 /// What is known of a kernel's measurement beside its time: named values of its Outcome, each of
 /// which is left out where it says nothing.
 struct MeasurementDetails {
+  /// Where a program was timed with several values of its workload's sizes: the time at each; the
+  /// outcome's value is their geometric mean.
+  std::vector<TimeAtSizes> at_sizes = {};
   /// Interquartile range of the runs' times over their median; 0 when cut short.
   double spread = 0;
   /// Clearly slower than the best known, so that it was run once or twice only: the outcome's value

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,8 @@ enum class MessageType : uint32_t {
 };
 
 /// A parameter of a task's programs, and where its content is in the task's data, as in memory
-/// (row-major for constants). For outputs that is the expected content.
+/// (row-major for constants). For outputs that is the content expected at the first of the task's
+/// points; that of the others follows in steps of TaskMessage::result_bytes.
 struct TaskParameter {
   std::string name;
   tensor::DType dtype = tensor::DType::kFloat32;
@@ -35,6 +37,10 @@ struct TaskParameter {
   /// There are elements in between that the program must leave as they are (Buffer::slice_of).
   bool has_gaps = false;
   int64_t offset = 0;  ///< bytes, multiple of a page
+  /// Of a parameter with open dimensions: per dimension, its extent, how far apart its elements are
+  /// in memory and the size that bounds it (-1: none does).
+  std::vector<int64_t> extents = {}, strides = {};
+  std::vector<int> bounds = {};
 
   int64_t ElementCount() const;
   int64_t ByteCount() const { return ElementCount() * tensor::ByteSize(dtype); }
@@ -45,7 +51,22 @@ struct TaskMessage {
   int64_t data_bytes = 0;
   std::vector<TaskParameter> parameters;  ///< in the order of Workload::Parameters()
   Tolerance tolerance;
+  /// Values of the sizes, which are the first parameters, that programs are run and checked with;
+  /// they are timed with the first `timed` of them. One without values: there are no sizes.
+  std::vector<std::vector<int64_t>> points = {{}};
+  int64_t timed = 1;
+  int64_t result_bytes = 0;
 };
+
+/// Elements that lie one after the other.
+struct ElementSpan {
+  int64_t first = 0;
+  int64_t count = 0;
+};
+
+/// The elements of a parameter's memory that there are with these values of the sizes.
+std::vector<ElementSpan> ElementsWithin(const TaskParameter& parameter,
+                                        std::span<const int64_t> sizes);
 
 /// A compiled program to be run.
 struct TrialMessage {
@@ -71,7 +92,9 @@ void Get(BodyReader& reader, std::vector<codegen::GpuLaunch>& launches);  ///< s
 struct OutcomeMessage {
   trial::Verdict verdict = trial::Verdict::kOk;
   std::string reason;
-  double seconds = 0;
+  double seconds = 0;  ///< geometric mean over the timed points
+  /// At each of these, where there are several.
+  std::vector<double> point_seconds = {};
   double spread = 0;
   bool cut_short = false;
   double clock_mhz = 0;    ///< of a GPU's multiprocessors after timing; 0: unknown
@@ -83,11 +106,13 @@ struct OutcomeMessage {
 // What messages hold (EncodeBody, DecodeBody).
 template <>
 inline constexpr std::tuple kFields<TaskParameter> = {
-    &TaskParameter::name,  &TaskParameter::dtype,    &TaskParameter::role,
-    &TaskParameter::shape, &TaskParameter::has_gaps, &TaskParameter::offset};
+    &TaskParameter::name,    &TaskParameter::dtype,    &TaskParameter::role,
+    &TaskParameter::shape,   &TaskParameter::has_gaps, &TaskParameter::offset,
+    &TaskParameter::extents, &TaskParameter::strides,  &TaskParameter::bounds};
 template <>
 inline constexpr std::tuple kFields<TaskMessage> = {
-    &TaskMessage::data_bytes, &TaskMessage::parameters, &TaskMessage::tolerance};
+    &TaskMessage::data_bytes, &TaskMessage::parameters, &TaskMessage::tolerance,
+    &TaskMessage::points,     &TaskMessage::timed,      &TaskMessage::result_bytes};
 template <>
 inline constexpr std::tuple kFields<codegen::GpuLaunch> = {
     &codegen::GpuLaunch::symbol,    &codegen::GpuLaunch::blocks,
@@ -111,8 +136,9 @@ inline constexpr std::tuple kFields<TrialMessage> = {
     &TrialMessage::timing};
 template <>
 inline constexpr std::tuple kFields<OutcomeMessage> = {
-    &OutcomeMessage::verdict,     &OutcomeMessage::reason,    &OutcomeMessage::seconds,
-    &OutcomeMessage::spread,      &OutcomeMessage::cut_short, &OutcomeMessage::clock_mhz,
-    &OutcomeMessage::power_watts, &OutcomeMessage::registers, &OutcomeMessage::spill_bytes};
+    &OutcomeMessage::verdict,       &OutcomeMessage::reason,      &OutcomeMessage::seconds,
+    &OutcomeMessage::point_seconds, &OutcomeMessage::spread,      &OutcomeMessage::cut_short,
+    &OutcomeMessage::clock_mhz,     &OutcomeMessage::power_watts, &OutcomeMessage::registers,
+    &OutcomeMessage::spill_bytes};
 
 }  // namespace bayloom::measure

@@ -12,6 +12,8 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <functional>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -31,6 +33,7 @@ constexpr double kSampleOutliers = 0.05;
 
 /// An element of an output and its value by definition.
 struct SamplePoint {
+  size_t point;  ///< of the task's
   size_t parameter;
   int64_t place;
   double value;
@@ -61,24 +64,49 @@ double TermsPerElement(const tensor::Workload& workload) {
   return terms;
 }
 
-/// The corners of every output and some elements between them.
+/// The shape that there is of a buffer with these values of the sizes.
+std::vector<int64_t> ShapeWithin(const tensor::Buffer& buffer, const std::vector<int64_t>& sizes) {
+  std::vector<int64_t> shape = buffer.shape;
+  for (size_t d = 0; d < buffer.bounds.size(); ++d) {
+    const tensor::BufferId size = buffer.bounds[d].size;
+    if (size >= 0) shape[d] = std::min(shape[d], sizes[static_cast<size_t>(size)]);
+  }
+  return shape;
+}
+
+int64_t ElementCount(const std::vector<int64_t>& shape) {
+  return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
+}
+
+void SetSizes(const std::vector<int64_t>& sizes, std::vector<tensor::HostTensor>& arguments) {
+  for (size_t s = 0; s < sizes.size(); ++s) arguments[s].SetInt(0, sizes[s]);
+}
+
+/// The corners of every output and some elements between them, at each of the points.
 std::vector<SamplePoint> EvaluateSample(const tensor::Workload& workload,
-                                        const std::vector<tensor::HostTensor>& arguments,
+                                        std::vector<tensor::HostTensor> arguments,
+                                        const std::vector<std::vector<int64_t>>& points,
                                         uint64_t seed) {
-  const double affordable = kMaxSampledTerms / TermsPerElement(workload);
+  const double affordable =
+      kMaxSampledTerms / TermsPerElement(workload) / static_cast<double>(points.size());
   const auto count = static_cast<int64_t>(std::clamp<double>(affordable, kMinSamples, kMaxSamples));
-  tensor::PointEvaluator evaluator(workload, arguments);
   base::RandomStream random(seed);
   std::vector<SamplePoint> sample;
   const std::vector<tensor::BufferId> parameters = workload.Parameters();
-  for (size_t p = 0; p < parameters.size(); ++p) {
-    const tensor::Buffer& buffer = workload.buffers[parameters[p]];
-    if (buffer.role != tensor::BufferRole::kOutput) continue;
-    const int64_t elements = buffer.ElementCount();
-    for (int64_t i = 0; i < std::min(count, elements); ++i) {
-      const int64_t element = i == 0 ? 0 : i == 1 ? elements - 1 : random.UniformInt(elements);
-      const std::vector<int64_t> index = IndexOf(element, buffer.shape);
-      sample.push_back({p, PlaceOf(buffer, index), evaluator.Evaluate(parameters[p], index)});
+  for (size_t point = 0; point < points.size(); ++point) {
+    SetSizes(points[point], arguments);
+    tensor::PointEvaluator evaluator(workload, arguments);
+    for (size_t p = 0; p < parameters.size(); ++p) {
+      const tensor::Buffer& buffer = workload.buffers[parameters[p]];
+      if (buffer.role != tensor::BufferRole::kOutput) continue;
+      const std::vector<int64_t> shape = ShapeWithin(buffer, points[point]);
+      const int64_t elements = ElementCount(shape);
+      for (int64_t i = 0; i < std::min(count, elements); ++i) {
+        const int64_t element = i == 0 ? 0 : i == 1 ? elements - 1 : random.UniformInt(elements);
+        const std::vector<int64_t> index = IndexOf(element, shape);
+        sample.push_back(
+            {point, p, PlaceOf(buffer, index), evaluator.Evaluate(parameters[p], index)});
+      }
     }
   }
   return sample;
@@ -91,17 +119,49 @@ bool MostlyFinite(const std::vector<SamplePoint>& sample) {
   return 4 * finite >= 3 * static_cast<int64_t>(sample.size());
 }
 
+/// Sets what ElementsWithin needs.
+void DescribeBounds(const tensor::Buffer& buffer, TaskParameter& parameter) {
+  if (buffer.bounds.empty()) return;
+  parameter.extents = buffer.shape;
+  parameter.strides.resize(buffer.shape.size());
+  int64_t stride = 1;
+  for (size_t d = buffer.shape.size(); d-- > 0; stride *= buffer.MemoryShape()[d]) {
+    parameter.strides[d] = stride;
+  }
+  for (const tensor::Bound& bound : buffer.bounds) parameter.bounds.push_back(bound.size);
+}
+
+/// The workload's points, which are timed, and the largest lengths, with which nothing lies beyond
+/// a bound.
+void DescribePoints(const tensor::Workload& workload, TaskMessage& task) {
+  if (workload.SizeCount() == 0) return;
+  std::vector<int64_t> largest;
+  for (int size = 0; size < workload.SizeCount(); ++size) {
+    largest.push_back(workload.buffers[static_cast<size_t>(size)].range.largest);
+  }
+  task.points = workload.points;
+  if (task.points.empty()) task.points = {largest};
+  task.timed = std::ssize(task.points);
+  if (std::ranges::count(task.points, largest) == 0) task.points.push_back(largest);
+}
+
 TaskMessage DescribeTask(const tensor::Workload& workload) {
   const int64_t page = sysconf(_SC_PAGESIZE);
   TaskMessage task;
+  DescribePoints(workload, task);
   for (tensor::BufferId id : workload.Parameters()) {
     const tensor::Buffer& buffer = workload.buffers[id];
     const bool has_gaps = !buffer.slice_of.empty();
-    task.parameters.push_back({buffer.name, buffer.dtype, buffer.role,
-                               has_gaps ? std::vector<int64_t>{buffer.MemorySpan()} : buffer.shape,
-                               has_gaps, task.data_bytes});
-    task.data_bytes += (task.parameters.back().ByteCount() + page - 1) / page * page;
+    TaskParameter& parameter = task.parameters.emplace_back(
+        TaskParameter{buffer.name, buffer.dtype, buffer.role,
+                      has_gaps ? std::vector<int64_t>{buffer.MemorySpan()} : buffer.shape, has_gaps,
+                      task.data_bytes});
+    DescribeBounds(buffer, parameter);
+    const int64_t bytes = (parameter.ByteCount() + page - 1) / page * page;
+    task.data_bytes += bytes;
+    if (buffer.role == tensor::BufferRole::kOutput) task.result_bytes += bytes;
   }
+  task.data_bytes += (std::ssize(task.points) - 1) * task.result_bytes;
   task.tolerance = ToleranceOf(workload);
   return task;
 }
@@ -136,7 +196,9 @@ Status CheckSample(const TaskData& data, const DataView& view,
     const auto bytes = static_cast<size_t>(tensor::ByteSize(parameter.dtype));
     for (const SamplePoint& point : sample) {
       if (point.parameter != p) continue;
-      const std::byte* at = view.at(parameter.offset) + point.place * static_cast<int64_t>(bytes);
+      const int64_t offset =
+          parameter.offset + static_cast<int64_t>(point.point) * data.message.result_bytes;
+      const std::byte* at = view.at(offset) + point.place * static_cast<int64_t>(bytes);
       actual.data.insert(actual.data.end(), at, at + bytes);
       expected.data.resize(expected.data.size() + bytes);
       expected.Set(static_cast<int64_t>(expected.data.size() / bytes) - 1, point.value);
@@ -156,17 +218,16 @@ Result<Reference> Reference::Make(const tensor::Workload& workload,
                                   uint64_t seed, const StopCheck& stop) {
   std::vector<tensor::HostTensor> arguments;
   std::vector<SamplePoint> sample;
-  for (DataRange range : {DataRange::kSymmetric, DataRange::kPositive, DataRange::kAboveOne}) {
-    arguments = MakeArguments(workload, seed, range);
-    sample = EvaluateSample(workload, arguments, seed);
-    if (MostlyFinite(sample)) break;
-  }
-
   static std::atomic<int64_t> next_id{1};
   Reference reference;
   TaskData& data = reference.data_;
   data.id = next_id++;
   data.message = DescribeTask(workload);
+  for (DataRange range : {DataRange::kSymmetric, DataRange::kPositive, DataRange::kAboveOne}) {
+    arguments = MakeArguments(workload, seed, range);
+    sample = EvaluateSample(workload, arguments, data.message.points, seed);
+    if (MostlyFinite(sample)) break;
+  }
   data.descriptor = memfd_create("bayloom-task", MFD_CLOEXEC);
   if (data.descriptor < 0 || ftruncate(data.descriptor, data.message.data_bytes) != 0) {
     throw SystemError(fmt::format("no shared memory for the task's data: {}", strerror(errno)));

@@ -78,12 +78,12 @@ std::optional<std::string> Runner::TryStart() {
 trial::Outcome Runner::Run(const TaskData& task, const TrialMessage& trial, const StopCheck& stop) {
   if (!process_) Start();
   if (process_->task != task.id) {
-    trial::Outcome set = Ask(MessageType::kSetTask, EncodeBody(task.message), task.descriptor,
+    trial::Outcome set = Ask(task, MessageType::kSetTask, EncodeBody(task.message), task.descriptor,
                              options_.reference_timeout_seconds, stop);
     if (!set.ok() || !process_) return set;
     process_->task = task.id;
   }
-  return Ask(MessageType::kTrial, EncodeBody(trial), -1,
+  return Ask(task, MessageType::kTrial, EncodeBody(trial), -1,
              trial.is_reference ? options_.reference_timeout_seconds : options_.timeout_seconds,
              stop);
 }
@@ -98,8 +98,8 @@ void Runner::AwaitAnswer(double timeout, const StopCheck& stop) {
   }
 }
 
-trial::Outcome Runner::Ask(MessageType type, const std::string& body, int descriptor,
-                           double timeout, const StopCheck& stop) {
+trial::Outcome Runner::Ask(const TaskData& task, MessageType type, const std::string& body,
+                           int descriptor, double timeout, const StopCheck& stop) {
   // If sending fails, receiving will say why.
   process_->channel.Send(static_cast<uint32_t>(type), body, descriptor);
   const double begun = base::MonotonicSeconds();
@@ -113,7 +113,8 @@ trial::Outcome Runner::Ask(MessageType type, const std::string& body, int descri
   } catch (const std::out_of_range&) {
     return EndWithoutAnswer(Channel::Event::kGarbage, timeout);
   }
-  if (message.verdict > trial::Verdict::kWrongOutput)
+  if (message.verdict > trial::Verdict::kWrongOutput ||
+      message.point_seconds.size() > task.message.points.size())
     return EndWithoutAnswer(Channel::Event::kGarbage, timeout);
   // What wrote something wrong may have written it somewhere wrong too.
   // A GPU on which a kernel failed is of no use to this process any more.
@@ -126,7 +127,12 @@ trial::Outcome Runner::Ask(MessageType type, const std::string& body, int descri
   }
   trial::Outcome outcome;
   outcome.value = message.seconds;
-  SetDetails(outcome, {.spread = message.spread,
+  std::vector<TimeAtSizes> at_sizes;
+  for (size_t p = 0; p < message.point_seconds.size(); ++p) {
+    at_sizes.push_back({task.message.points[p], message.point_seconds[p]});
+  }
+  SetDetails(outcome, {.at_sizes = std::move(at_sizes),
+                       .spread = message.spread,
                        .cut_short = message.cut_short,
                        .clock_mhz = message.clock_mhz,
                        .power_watts = message.power_watts,

@@ -70,8 +70,8 @@ class Runner {
   std::optional<std::string> TryStart();
   bool LimitsMemory() const;
   int64_t MemoryLimit() const;
-  trial::Outcome Ask(MessageType type, const std::string& body, int descriptor, double timeout,
-                     const StopCheck& stop);
+  trial::Outcome Ask(const TaskData& task, MessageType type, const std::string& body,
+                     int descriptor, double timeout, const StopCheck& stop);
   /// Until there is something to receive or the time is over.
   void AwaitAnswer(double timeout, const StopCheck& stop);
   /// The runner did not answer: ends it and says what that means.

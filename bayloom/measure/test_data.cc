@@ -19,6 +19,13 @@ struct Interval64 {
   int64_t low, high;  ///< inclusive
 };
 
+/// The least length that the dimension has.
+int64_t LeastLength(const tensor::Workload& workload, const tensor::Buffer& buffer, size_t d) {
+  const tensor::BufferId size = buffer.bounds.empty() ? -1 : buffer.bounds[d].size;
+  if (size < 0) return buffer.shape[d];
+  return std::clamp<int64_t>(workload.buffers[size].range.smallest, 1, buffer.shape[d]);
+}
+
 /// Per buffer: the smallest dimension that its elements index, kUnbounded if none. Walks from
 /// the last stage to the first, so that what holds for a stage's result holds for the integers
 /// that it is made of.
@@ -44,7 +51,7 @@ std::vector<int64_t> IndexBounds(const tensor::Workload& workload) {
     tensor::Visit(stage->value, [&](const tensor::Expr& e) {
       if (e->op != tensor::ExprOp::kLoad) return;
       for (size_t d = 0; d < e->operands.size(); ++d) {
-        bound_loads(e->operands[d], workload.buffers[e->index].shape[d]);
+        bound_loads(e->operands[d], LeastLength(workload, workload.buffers[e->index], d));
       }
     });
   }

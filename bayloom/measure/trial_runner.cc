@@ -4,10 +4,12 @@
 #include "bayloom/measure/trial_runner.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <new>
@@ -26,6 +28,28 @@ OutcomeMessage Failure(trial::Verdict verdict, std::string reason) {
   message.verdict = verdict;
   message.reason = std::move(reason);
   return message;
+}
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+/// Enough to see whether a program is far from the best.
+constexpr TimingOptions kBriefTiming{
+    .min_batch_seconds = 100e-6, .min_total_seconds = 0, .min_batches = 1, .max_total_seconds = 0};
+
+/// Of positive numbers, at least one.
+double GeometricMean(const std::vector<double>& values) {
+  if (values.size() == 1) return values[0];
+  double logs = 0;
+  for (const double value : values) logs += std::log(std::max(value, 1e-12));
+  return std::exp(logs / static_cast<double>(values.size()));
+}
+
+/// How many there are, also where others lie between them.
+int64_t ElementsOf(const TaskParameter& parameter) {
+  int64_t count = 1;
+  for (const int64_t extent : parameter.extents.empty() ? parameter.shape : parameter.extents) {
+    count *= extent;
+  }
+  return count;
 }
 
 /// Writes more memory than the last-level cache holds.
@@ -142,6 +166,15 @@ void TrialRunner::Watch() {
   SetWatchedMemory(watched);
 }
 
+void TrialRunner::SetPoint(size_t point) {
+  const std::vector<int64_t>& sizes = task_.points[point];
+  for (size_t s = 0; s < sizes.size(); ++s) {
+    memory_[s].AllowWrites();
+    std::memcpy(memory_[s].data(), &sizes[s], sizeof sizes[s]);
+    memory_[s].ProtectFromWrites();
+  }
+}
+
 void TrialRunner::FillResults(std::byte value) {
   if (workspace_.size() > 0) workspace_.Fill(value);
   for (size_t i = 0; i < memory_.size(); ++i) {
@@ -150,17 +183,40 @@ void TrialRunner::FillResults(std::byte value) {
   }
 }
 
-Status TrialRunner::CheckResults() const {
+Status TrialRunner::CheckResults(size_t point) const {
   if (Status status = workspace_.CheckOverrun(); !status) return status;
   for (size_t i = 0; i < memory_.size(); ++i) {
-    const TaskParameter& parameter = task_.parameters[i];
     if (Status status = memory_[i].CheckOverrun(); !status) return status;
-    if (parameter.role != tensor::BufferRole::kOutput) continue;
-    const Status status = CheckOutput(parameter.name, parameter.dtype, memory_[i].data(),
-                                      DataOf(parameter), parameter.ElementCount(), task_.tolerance);
-    if (!status) return status;
+    if (task_.parameters[i].role != tensor::BufferRole::kOutput) continue;
+    if (Status status = CheckResult(i, point); !status) return status;
   }
   return Ok();
+}
+
+Status TrialRunner::CheckResult(size_t position, size_t point) const {
+  const TaskParameter& parameter = task_.parameters[position];
+  const std::byte* const actual = memory_[position].data();
+  const std::byte* const expected = ExpectedOf(parameter, point);
+  const std::vector<ElementSpan> spans = ElementsWithin(parameter, task_.points[point]);
+  int64_t count = 0;
+  for (const ElementSpan& span : spans) count += span.count;
+  // With the largest lengths nothing lies beyond bounds: what is between rows is compared, too.
+  if (count == ElementsOf(parameter)) {
+    return CheckOutput(parameter.name, parameter.dtype, actual, expected, parameter.ElementCount(),
+                       task_.tolerance);
+  }
+  const auto within = [&](const std::byte* memory) {
+    const int64_t bytes = tensor::ByteSize(parameter.dtype);
+    std::vector<std::byte> elements;
+    elements.reserve(static_cast<size_t>(count * bytes));
+    for (const ElementSpan& span : spans) {
+      elements.insert(elements.end(), memory + span.first * bytes,
+                      memory + (span.first + span.count) * bytes);
+    }
+    return elements;
+  };
+  return CheckOutput(parameter.name, parameter.dtype, within(actual).data(),
+                     within(expected).data(), count, task_.tolerance);
 }
 
 std::vector<std::byte> TrialRunner::Results() const {
@@ -172,15 +228,15 @@ std::vector<std::byte> TrialRunner::Results() const {
   return results;
 }
 
-void TrialRunner::StoreExpected() {
+void TrialRunner::StoreExpected(size_t point) {
   const auto size = static_cast<size_t>(task_.data_bytes);
   void* data = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, data_descriptor_, 0);
   if (data == MAP_FAILED) throw std::bad_alloc();
   for (size_t i = 0; i < memory_.size(); ++i) {
     const TaskParameter& parameter = task_.parameters[i];
     if (parameter.role != tensor::BufferRole::kOutput) continue;
-    std::copy_n(memory_[i].data(), memory_[i].size(),
-                static_cast<std::byte*>(data) + parameter.offset);
+    const int64_t offset = parameter.offset + static_cast<int64_t>(point) * task_.result_bytes;
+    std::copy_n(memory_[i].data(), memory_[i].size(), static_cast<std::byte*>(data) + offset);
   }
   munmap(data, size);
 }
@@ -217,34 +273,77 @@ OutcomeMessage TrialRunner::RunLoaded(const TrialMessage& trial) {
   const auto run = [&] { (*kernel)(parameters.data(), workspace_.data()); };
   bayloom_set_threads(trial.threads);
 
-  FillResults(kPoison);
-  note_.phase = Phase::kFirstRun;
-  const double start = base::MonotonicSeconds();
-  run();
-  const double first_seconds = base::MonotonicSeconds() - start;
-  OutcomeMessage outcome;
-  if (trial.is_reference) {
-    StoreExpected();
-    outcome.seconds = first_seconds;
-    return outcome;
-  }
-  if (const Status right = CheckResults(); !right) {
-    return Failure(trial::Verdict::kWrongOutput, right.error().message);
-  }
-
-  // From another start than the first: results that depend on what was there, or on luck, show.
-  FillResults(std::byte{0});
-  note_.phase = Phase::kTiming;
-  const Timing timing = TimeRuns(first_seconds, trial.cut_seconds, run, base::MonotonicSeconds,
-                                 FlushCaches, trial.timing);
-  if (timing.runs > 0) {
-    if (const Status right = CheckResults(); !right) {
-      return Failure(trial::Verdict::kWrongOutput, "in a later run, " + right.error().message);
+  std::vector<double> first_seconds;
+  for (size_t point = 0; point < task_.points.size(); ++point) {
+    SetPoint(point);
+    FillResults(kPoison);
+    note_.phase = Phase::kFirstRun;
+    const double start = base::MonotonicSeconds();
+    run();
+    first_seconds.push_back(base::MonotonicSeconds() - start);
+    if (trial.is_reference) {
+      StoreExpected(point);
+    } else if (const Status right = CheckResults(point); !right) {
+      return WrongOutput(point, "", right.error());
     }
   }
-  outcome.seconds = timing.seconds;
-  outcome.spread = timing.spread;
-  outcome.cut_short = timing.cut_short;
+  first_seconds.resize(static_cast<size_t>(task_.timed));
+  if (!trial.is_reference) return TimePoints(trial, run, first_seconds);
+  OutcomeMessage outcome;
+  outcome.seconds = GeometricMean(first_seconds);
+  return outcome;
+}
+
+OutcomeMessage TrialRunner::WrongOutput(size_t point, const std::string& when,
+                                        const Error& error) const {
+  const std::vector<int64_t>& sizes = task_.points[point];
+  std::string where;
+  if (!sizes.empty()) where = fmt::format(" (sizes {})", fmt::join(sizes, ", "));
+  return Failure(trial::Verdict::kWrongOutput, when + error.message + where);
+}
+
+OutcomeMessage TrialRunner::TimePoints(const TrialMessage& trial, const std::function<void()>& run,
+                                       const std::vector<double>& first_seconds) {
+  note_.phase = CrashNote::Phase::kTiming;
+  const size_t count = first_seconds.size();
+  const auto time = [&](size_t point, double cut_seconds, const TimingOptions& options) {
+    return TimeRuns(first_seconds[point], cut_seconds, run, base::MonotonicSeconds, FlushCaches,
+                    options);
+  };
+  OutcomeMessage outcome;
+  double cut_seconds = trial.cut_seconds;
+  if (count > 1) {
+    // The limit is one for all points together: a few runs at each say where the program is.
+    for (size_t point = 0; point < count; ++point) {
+      SetPoint(point);
+      outcome.point_seconds.push_back(time(point, kNever, kBriefTiming).seconds);
+    }
+    outcome.seconds = GeometricMean(outcome.point_seconds);
+    outcome.cut_short = outcome.seconds > trial.cut_seconds;
+    if (outcome.cut_short) return outcome;
+    cut_seconds = kNever;
+    outcome.point_seconds.clear();
+  }
+  TimingOptions options = trial.timing;
+  options.min_total_seconds /= static_cast<double>(count);
+  options.max_total_seconds /= static_cast<double>(count);
+  std::vector<double> seconds;
+  for (size_t point = 0; point < count; ++point) {
+    SetPoint(point);
+    // From another start than the first: results that depend on what was there, or on luck, show.
+    FillResults(std::byte{0});
+    const Timing timing = time(point, cut_seconds, options);
+    if (timing.runs > 0) {
+      if (const Status right = CheckResults(point); !right) {
+        return WrongOutput(point, "in a later run, ", right.error());
+      }
+    }
+    seconds.push_back(timing.seconds);
+    outcome.spread = std::max(outcome.spread, timing.spread);
+    outcome.cut_short = timing.cut_short;
+  }
+  outcome.seconds = GeometricMean(seconds);
+  if (count > 1) outcome.point_seconds = std::move(seconds);
   return outcome;
 }
 

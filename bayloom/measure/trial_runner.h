@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,13 +39,25 @@ class TrialRunner {
   void PackConstants(const TrialMessage& trial);
   void PackConstant(size_t position, const tensor::Buffer& form);
   void Watch();
+  /// Programs are run with the sizes of this one of the task's points.
+  void SetPoint(size_t point);
   void FillResults(std::byte value);
-  /// Fails unless the last run wrote what it should, and only that.
-  Status CheckResults() const;
+  /// Fails unless the last run wrote what it should at the point, and only that.
+  Status CheckResults(size_t point = 0) const;
+  Status CheckResult(size_t position, size_t point) const;
   /// The outputs as they are in memory_.
   std::vector<std::byte> Results() const;
-  void StoreExpected();
+  void StoreExpected(size_t point);
+  /// Times what has run once at each of the points that are timed, taking `first_seconds` there.
+  OutcomeMessage TimePoints(const TrialMessage& trial, const std::function<void()>& run,
+                            const std::vector<double>& first_seconds);
+  /// Fails as a program that computed something wrong at the point.
+  OutcomeMessage WrongOutput(size_t point, const std::string& when, const Error& error) const;
   const std::byte* DataOf(const TaskParameter& parameter) const { return data_ + parameter.offset; }
+  /// What an output has to be at the point.
+  const std::byte* ExpectedOf(const TaskParameter& parameter, size_t point) const {
+    return DataOf(parameter) + static_cast<int64_t>(point) * task_.result_bytes;
+  }
 
   CrashNote& note_;
   TaskMessage task_;

@@ -4,6 +4,7 @@
 #include "bayloom/tensor/workload.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 
@@ -137,19 +138,41 @@ int Workload::Producer(BufferId buffer) const {
   return -1;
 }
 
-double Workload::Flops() const {
+namespace {
+
+/// Of a run with these values of the sizes; without any: with the largest.
+double FlopsWith(const Workload& workload, const std::vector<int64_t>& sizes) {
   double total = 0;
-  for (const Stage& stage : stages) {
+  for (const Stage& stage : workload.stages) {
     if (const std::optional<LibraryCall> call = AsCall(stage.value)) {
       total += OperationsOf(*call);
       continue;
     }
     double iterations = 1;
-    for (const Iter& iter : stage.iters) iterations *= static_cast<double>(iter.extent);
+    for (const Iter& iter : stage.iters) {
+      int64_t length = iter.extent;
+      if (iter.bound.is_open() && !sizes.empty()) {
+        const int64_t elements = sizes[static_cast<size_t>(iter.bound.size)] + iter.bound.beyond;
+        length = std::min(length, (elements + iter.bound.step - 1) / iter.bound.step);
+      }
+      iterations *= static_cast<double>(length);
+    }
     const double combine = stage.reduction == Reduction::kNone ? 0 : 1;
     total += iterations * (CountOps(stage.value).ops + combine);
   }
   return total;
+}
+
+}  // namespace
+
+double Workload::Flops() const {
+  if (points.empty()) return FlopsWith(*this, {});
+  double logs = 0;
+  for (const std::vector<int64_t>& sizes : points) {
+    logs += std::log(std::max(FlopsWith(*this, sizes), 1e-9));
+  }
+  const double mean = std::exp(logs / static_cast<double>(points.size()));
+  return mean < 1e-6 ? 0 : mean;
 }
 
 WorkloadBuilder::WorkloadBuilder(std::string name) { workload_.name = std::move(name); }

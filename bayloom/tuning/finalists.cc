@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "bayloom/tuning/measured_sets.h"
 #include "bayloom/tuning/restore.h"
 
 namespace bayloom::tuning {
@@ -29,7 +30,11 @@ bool MayBeBest(const trial::Outcome& outcome, const trial::Outcome& best) {
 }
 
 Finalist Of(const record::StoredTrial& trial, sketch::Candidate candidate) {
-  return {std::move(candidate), trial.run, trial.ordinal, trial.outcome.value,
+  return {std::move(candidate),
+          {},
+          trial.run,
+          trial.ordinal,
+          trial.outcome.value,
           measure::DetailsOf(trial.outcome)};
 }
 
@@ -45,6 +50,15 @@ std::optional<Finalist> ZeroTrial(record::Store& store, const TuningTask& task,
   return std::nullopt;
 }
 
+bool IsSame(const MeasuredSet& set, const Finalist& finalist) {
+  return set.largest.hash == finalist.candidate.hash &&
+         std::ranges::equal(set.small, finalist.small,
+                            [](const SmallCandidate& a, const SmallCandidate& b) {
+                              return a.candidate.hash == b.candidate.hash && a.size == b.size &&
+                                     a.up_to == b.up_to;
+                            });
+}
+
 }  // namespace
 
 std::vector<Finalist> FinalistsOf(record::Store& store, const TuningTask& task,
@@ -52,6 +66,15 @@ std::vector<Finalist> FinalistsOf(record::Store& store, const TuningTask& task,
   std::vector<Finalist> finalists;
   if (std::optional<Finalist> zero_trial = ZeroTrial(store, task, target)) {
     finalists.push_back(*std::move(zero_trial));
+  }
+  if (!task.space().workload().points.empty()) {
+    if (!finalists.empty()) finalists[0].small = task.zero_trial_small();
+    for (MeasuredSet& set : FastestSets(store, task.space(), nullptr, count)) {
+      if (!finalists.empty() && IsSame(set, finalists[0])) continue;
+      finalists.push_back(Of(set.trial, std::move(set.largest)));
+      finalists.back().small = std::move(set.small);
+    }
+    return finalists;
   }
   std::optional<trial::Outcome> best;
   int found = 0;

@@ -17,8 +17,14 @@ constexpr int kAdapted = 3;
 
 FirstPrograms FirstProgramsOf(const sketch::SpaceGenerator& space, int tasks, UserStore* store,
                               base::ThreadPool& pool) {
-  FirstPrograms first = {.zero_trial =
-                             FastestByEstimate(space, {}, ZeroTrialOptions::For(tasks), pool)};
+  const ZeroTrialOptions options = ZeroTrialOptions::For(tasks);
+  FirstPrograms first;
+  if (space.workload().points.empty()) {
+    first.zero_trial = FastestByEstimate(space, {}, options, pool);
+  } else {
+    first.zero_trial = FastestForLargest(space, {}, {}, options, pool);
+    first.small = FastestForSmall(space, {}, *first.zero_trial, options, pool);
+  }
   if (store == nullptr) return first;
   std::vector<sketch::Candidate> others = store->Adapt(space, kAdapted);
   if (auto known = store->Find(space)) others.insert(others.begin(), std::move(known->candidate));

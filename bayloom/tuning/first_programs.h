@@ -8,6 +8,7 @@
 
 #include "bayloom/base/thread_pool.h"
 #include "bayloom/sketch/design_space.h"
+#include "bayloom/tuning/programs_by_size.h"
 #include "bayloom/tuning/user_store.h"
 
 namespace bayloom::tuning {
@@ -16,6 +17,8 @@ namespace bayloom::tuning {
 struct FirstPrograms {
   /// What the task has without any trial and without records: the baseline of every gain.
   std::optional<sketch::Candidate> zero_trial;
+  /// ... and beside it for small lengths, where axes are open.
+  std::vector<SmallCandidate> small = {};
   /// What is known from earlier tunings, then what similar workloads lend. All are distinct.
   std::vector<sketch::Candidate> others = {};
 };

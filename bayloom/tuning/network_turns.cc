@@ -17,6 +17,7 @@
 #include "bayloom/graph/random_inputs.h"
 #include "bayloom/sketch/default_schedule.h"
 #include "bayloom/tuning/finalists.h"
+#include "bayloom/tuning/measured_sets.h"
 #include "bayloom/tuning/turns.h"
 
 namespace bayloom::tuning {
@@ -50,6 +51,7 @@ class ExecutorRunner final : public TurnRunner {
       outputs_.push_back(Allocate(value.ElementCount() * tensor::ByteSize(value.dtype)));
     }
   }
+  void SetLengths(std::span<const int64_t> lengths) override { executor_.SetLengths(lengths); }
   void Use(int task, int program) override { executor_.Use(task, program); }
   void Run(std::vector<double>* seconds) override {
     if (seconds != nullptr) {
@@ -75,6 +77,24 @@ class ExecutorRunner final : public TurnRunner {
 
 }  // namespace
 
+namespace {
+
+Finalist Of(const ChosenProgram& chosen) {
+  Finalist finalist;
+  finalist.candidate.program = chosen.program;
+  finalist.small = chosen.small;
+  return finalist;
+}
+
+double GeometricMean(std::span<const double> values) {
+  if (values.size() == 1) return values[0];
+  double logs = 0;
+  for (const double value : values) logs += std::log(value);
+  return std::exp(logs / static_cast<double>(values.size()));
+}
+
+}  // namespace
+
 std::unique_ptr<TurnRunner> MakeTurnRunner(
     const graph::TaskGraph& network, const target::Target& target,
     const std::vector<std::vector<const tensor::Program*>>& programs) {
@@ -84,6 +104,7 @@ std::unique_ptr<TurnRunner> MakeTurnRunner(
 /// The programs of a task.
 struct NetworkTurns::Contest {
   const TuningTask* task = nullptr;
+  const std::vector<std::vector<int64_t>>* points = nullptr;  ///< of the workload
   std::vector<Finalist> finalists;
   Turns turns{1};
   bool keeps_first = true;           ///< the first finalist is the zero-trial program
@@ -97,11 +118,28 @@ struct NetworkTurns::Contest {
     finalists.resize(count);
     turns = Turns(static_cast<int>(count));
   }
+  /// Those of the finalists, the default program, then those for small lengths.
   std::vector<const tensor::Program*> Programs() const {
     std::vector<const tensor::Program*> programs;
     for (const Finalist& finalist : finalists) programs.push_back(&finalist.candidate.program);
     programs.push_back(&plain);
+    for (const Finalist& finalist : finalists) {
+      for (const SmallCandidate& small : finalist.small) {
+        programs.push_back(&small.candidate.program);
+      }
+    }
     return programs;
+  }
+  /// The position among Programs() of what serves a point of the workload.
+  int ProgramAt(int finalist, size_t point) const {
+    const std::vector<SmallCandidate>& own = finalists[static_cast<size_t>(finalist)].small;
+    int before = static_cast<int>(finalists.size()) + 1;
+    for (int k = 0; k < finalist; ++k) before += static_cast<int>(finalists[k].small.size());
+    for (size_t k = 0; k < own.size(); ++k) {
+      const int64_t value = (*points)[point][static_cast<size_t>(own[k].size)];
+      if (value <= own[k].up_to) return before + static_cast<int>(k);
+    }
+    return finalist;
   }
 };
 
@@ -127,6 +165,7 @@ void NetworkTurns::AddContest(size_t position, const TuningTask* task, bool is_c
   const tensor::Workload& workload = network_.network.tasks[position].workload;
   Contest& contest = contests_.emplace_back();
   contest.task = task;
+  contest.points = &workload.points;
   contest.plain = sketch::DefaultSchedule(workload, network_.target);
   const record::TargetId target = store_.FindTarget(network_.target).value_or(0);
   if (task != nullptr) {
@@ -136,11 +175,11 @@ void NetworkTurns::AddContest(size_t position, const TuningTask* task, bool is_c
                           zero_trial->hash == contest.finalists[0].candidate.hash;
   }
   if (contest.finalists.empty()) {
-    contest.finalists.emplace_back().candidate.program = chosen.program;
+    contest.finalists.push_back(Of(chosen));
     contest.fixed = 0;
   } else if (is_compared) {
     contest.finalists.resize(1);
-    contest.finalists.emplace_back().candidate.program = chosen.program;
+    contest.finalists.push_back(Of(chosen));
     contest.fixed = 1;
   } else {
     contest.turns = Turns(static_cast<int>(contest.finalists.size()));
@@ -170,9 +209,20 @@ int NetworkTurns::Decided() const {
       contests_, [](const Contest& contest) { return contest.turns.CountIn() == 1; }));
 }
 
-void NetworkTurns::UseAll(TurnRunner& runner, bool chosen) {
+void NetworkTurns::AtEachPoint(TurnRunner& runner,
+                               const std::function<void(size_t point)>& action) const {
+  const std::vector<std::vector<int64_t>>& points = network_.network.graph.points;
+  if (points.empty()) action(0);
+  for (size_t point = 0; point < points.size(); ++point) {
+    runner.SetLengths(points[point]);
+    action(point);
+  }
+}
+
+void NetworkTurns::UseAll(TurnRunner& runner, bool chosen, size_t point) {
   for (size_t i = 0; i < contests_.size(); ++i) {
-    runner.Use(static_cast<int>(i), chosen ? contests_[i].Chosen() : 0);
+    const Contest& contest = contests_[i];
+    runner.Use(static_cast<int>(i), contest.ProgramAt(chosen ? contest.Chosen() : 0, point));
   }
 }
 
@@ -190,18 +240,22 @@ bool NetworkTurns::RunRound(TurnRunner& runner) {
   }
   const std::vector<graph::TaskCall>& calls = network_.network.calls;
   for (int turn = 0; turn < most; ++turn) {
-    for (size_t i = 0; i < contests_.size(); ++i) {
-      runner.Use(static_cast<int>(i), in[i][turn % in[i].size()]);
-    }
-    runner.Run(nullptr);
-    std::vector<double> seconds(calls.size());
-    for (int repeat = 0; repeat < repeats_; ++repeat) runner.Run(&seconds);
+    std::vector<std::vector<double>> at_points(contests_.size());
+    AtEachPoint(runner, [&](size_t point) {
+      for (size_t i = 0; i < contests_.size(); ++i) {
+        runner.Use(static_cast<int>(i), contests_[i].ProgramAt(in[i][turn % in[i].size()], point));
+      }
+      runner.Run(nullptr);
+      std::vector<double> seconds(calls.size()), sums(contests_.size());
+      for (int repeat = 0; repeat < repeats_; ++repeat) runner.Run(&seconds);
+      for (size_t c = 0; c < calls.size(); ++c) sums[calls[c].task] += seconds[c];
+      for (size_t i = 0; i < contests_.size(); ++i) {
+        at_points[i].push_back(sums[i] / repeats_ / network_.network.tasks[i].weight);
+      }
+    });
     if (options_.budget.stop()) return false;
-    std::vector<double> sums(contests_.size());
-    for (size_t c = 0; c < calls.size(); ++c) sums[calls[c].task] += seconds[c];
     for (size_t i = 0; i < contests_.size(); ++i) {
-      const double each = sums[i] / repeats_ / network_.network.tasks[i].weight;
-      values[i][in[i][turn % in[i].size()]].push_back(each);
+      values[i][in[i][turn % in[i].size()]].push_back(GeometricMean(at_points[i]));
     }
   }
   std::vector<double> noise;
@@ -222,11 +276,15 @@ bool NetworkTurns::RunRound(TurnRunner& runner) {
 
 bool NetworkTurns::RunPairs(TurnRunner& runner, double until) {
   const auto time = [&](bool chosen) {
-    UseAll(runner, chosen);
-    runner.Run(nullptr);
-    const double start = runner.Now();
-    for (int repeat = 0; repeat < repeats_; ++repeat) runner.Run(nullptr);
-    return (runner.Now() - start) / repeats_;
+    std::vector<double> at_points;
+    AtEachPoint(runner, [&](size_t point) {
+      UseAll(runner, chosen, point);
+      runner.Run(nullptr);
+      const double start = runner.Now();
+      for (int repeat = 0; repeat < repeats_; ++repeat) runner.Run(nullptr);
+      at_points.push_back((runner.Now() - start) / repeats_);
+    });
+    return GeometricMean(at_points);
   };
   const auto pairs = [&] { return std::ssize(tuned_seconds_); };
   while (pairs() < kMinPairs || (pairs() < kMaxPairs && options_.budget.clock() < until)) {
@@ -248,14 +306,20 @@ trial::StopReason NetworkTurns::Run(const RunnerMaker& make,
   if (observer) observer(status);
   const double start = options_.budget.clock();
   const std::unique_ptr<TurnRunner> runner = make(programs);
-  runner->Run(nullptr);
-  const double warm = runner->Now();
-  runner->Run(nullptr);
-  const double latency = std::max(1e-7, runner->Now() - warm);
+  double all_lengths = 0;
+  std::vector<double> at_points;
+  AtEachPoint(*runner, [&](size_t) {
+    runner->Run(nullptr);
+    const double warm = runner->Now();
+    runner->Run(nullptr);
+    at_points.push_back(std::max(1e-7, runner->Now() - warm));
+    all_lengths += at_points.back();
+  });
+  const double latency = GeometricMean(at_points);
   const double end = start + options_.budget.seconds;
   const double end_of_rounds = start + kShareOfRounds * options_.budget.seconds;
   const double of_measurement = kShareOfRounds * options_.budget.seconds / (kRounds * 3);
-  repeats_ = std::clamp(static_cast<int>(of_measurement / latency) - 1, 1, kMaxRepeats);
+  repeats_ = std::clamp(static_cast<int>(of_measurement / all_lengths) - 1, 1, kMaxRepeats);
   for (int round = 0; round < kMinRounds || Decided() < status.all; ++round) {
     if (round >= kMinRounds && options_.budget.clock() >= end_of_rounds) break;
     if (!RunRound(*runner)) return trial::StopReason::kStopped;
@@ -298,14 +362,18 @@ void NetworkTurns::TimeDefaults(TurnRunner& runner) {
     return sums;
   };
   for (int run = 0; run < kDefaultRuns; ++run) {
-    UseAll(runner, /*chosen=*/true);
-    const std::vector<double> chosen = time();
+    std::vector<std::vector<double>> ratios(contests_.size());
+    AtEachPoint(runner, [&](size_t point) {
+      UseAll(runner, /*chosen=*/true, point);
+      const std::vector<double> chosen = time();
+      for (size_t i = 0; i < contests_.size(); ++i) {
+        runner.Use(static_cast<int>(i), static_cast<int>(contests_[i].finalists.size()));
+      }
+      const std::vector<double> plain = time();
+      for (size_t i = 0; i < contests_.size(); ++i) ratios[i].push_back(plain[i] / chosen[i]);
+    });
     for (size_t i = 0; i < contests_.size(); ++i) {
-      runner.Use(static_cast<int>(i), static_cast<int>(contests_[i].finalists.size()));
-    }
-    const std::vector<double> plain = time();
-    for (size_t i = 0; i < contests_.size(); ++i) {
-      contests_[i].plain_ratios.push_back(plain[i] / chosen[i]);
+      contests_[i].plain_ratios.push_back(GeometricMean(ratios[i]));
     }
   }
 }
@@ -325,6 +393,11 @@ void NetworkTurns::Record() {
     const int chosen = is_kept && contest.keeps_first ? 0 : contest.Chosen();
     identity.task = contest.task->id();
     for (int k = 0; k < contest.turns.programs(); ++k) {
+      const Finalist& finalist = contest.finalists[static_cast<size_t>(k)];
+      // A set and another one of the same program for the largest lengths: one can be recorded.
+      if (k != chosen && finalist.IsOfTrialOf(contest.finalists[static_cast<size_t>(chosen)])) {
+        continue;
+      }
       const std::vector<double>& seconds = contest.turns.SecondsOf(k);
       const int rounds = std::min(kRecordedRounds, static_cast<int>(seconds.size()));
       for (int round = 0; round < rounds; ++round) {
@@ -332,11 +405,13 @@ void NetworkTurns::Record() {
         const auto first = seconds.begin() + std::ssize(seconds) * round / rounds;
         const auto last = seconds.begin() + std::ssize(seconds) * (round + 1) / rounds;
         record::Repeat& repeat = repeats.emplace_back(identity);
-        repeat.trial_run = contest.finalists[k].trial_run;
-        repeat.trial = contest.finalists[k].trial;
+        repeat.trial_run = finalist.trial_run;
+        repeat.trial = finalist.trial;
         repeat.round = round;
         repeat.outcome = trial::Outcome::Feasible(base::Median(std::vector<double>(first, last)));
-        if (k == chosen) repeat.outcome.Set(record::kChosen, 1);
+        if (k != chosen) continue;
+        repeat.outcome.Set(record::kChosen, 1);
+        if (!contest.points->empty()) NoteSmall(finalist.small, repeat.outcome);
       }
     }
     const double chosen_seconds = base::Median(contest.turns.SecondsOf(chosen));

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "bayloom/record/store.h"
@@ -21,6 +22,8 @@ namespace bayloom::tuning {
 class TurnRunner {
  public:
   virtual ~TurnRunner() = default;
+  /// From now on runs are for these lengths of a network's open dimensions.
+  virtual void SetLengths(std::span<const int64_t>) {}
   /// From now on the task is run by this one of its programs.
   virtual void Use(int task, int program) = 0;
   /// One run; adds each call's seconds to `seconds` unless that is null.
@@ -38,6 +41,8 @@ std::unique_ptr<TurnRunner> MakeTurnRunner(
 /// of the network, in the order in which it runs: with the data, the caches and the neighbours that
 /// programs will have. In each round every program that is still in is timed once (Turns), after a
 /// run that warms up. A program takes the place of the zero-trial one only if it is clearly faster.
+/// A network with open dimensions is run for each of the lengths of Graph::points in turn, and its
+/// times are geometric means over these; its programs are sets of which one serves each length.
 /// Then the network with the chosen programs and with the zero-trial ones is timed in turns; if the
 /// chosen ones are not clearly faster together, they are not used. The default programs are timed
 /// beside, where that does not take long.
@@ -73,7 +78,10 @@ class NetworkTurns {
   /// Times a round; false if it was stopped, as the next.
   bool RunRound(TurnRunner& runner);
   bool RunPairs(TurnRunner& runner, double until);
-  void UseAll(TurnRunner& runner, bool chosen);
+  /// Does something for each of the lengths that the network is run for; with one where there is
+  /// nothing to choose.
+  void AtEachPoint(TurnRunner& runner, const std::function<void(size_t point)>& action) const;
+  void UseAll(TurnRunner& runner, bool chosen, size_t point);
   /// Adds a task of the network.
   void AddContest(size_t position, const TuningTask* task, bool is_compared);
   void LimitToTime();

@@ -8,6 +8,7 @@
 
 #include "bayloom/base/thread_pool.h"
 #include "bayloom/sketch/design_space.h"
+#include "bayloom/tuning/size_division.h"
 #include "bayloom/tuning/zero_trial_program.h"
 
 namespace bayloom::tuning {
@@ -18,6 +19,13 @@ struct SmallCandidate {
   int size = 0;       ///< of the workload's sizes
   int64_t up_to = 0;  ///< the largest value that it is for
 };
+
+/// Whether both read the workload's constants in one form.
+bool ReadAlike(const tensor::Program& a, const tensor::Program& b);
+
+/// Those of all parts but the last.
+std::vector<SmallCandidate> SmallOf(const SizeDivision& division,
+                                    std::span<const sketch::Candidate> candidates);
 
 /// FastestByEstimate for the largest of the workload's points: the program of a workload with open
 /// axes that others are for smaller lengths beside. `derivations`: of the space.

@@ -4,6 +4,7 @@
 #include "bayloom/tuning/tune.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -53,6 +54,8 @@ constexpr const char* kPeak = "peak_flops_per_second";
 constexpr const char* kPrior = "prior";
 /// ... and what it was to learn from.
 constexpr const char* kLearnFrom = "learn-from";
+/// ... and at which sizes it measures.
+constexpr const char* kSizes = "sizes";
 
 std::optional<record::RunRecord> LastSession(record::Store& store, const std::string& subject,
                                              const target::Target& target) {
@@ -98,6 +101,20 @@ run::LearnFrom AgreedSources(const std::optional<run::LearnFrom>& given,
   run::LearnFrom before = SourcesOf(begun);
   CheckAgrees(kLearnFrom, given ? std::optional(given->Text()) : std::nullopt, before.Text());
   return before;
+}
+
+/// The sizes at which a network with open dimensions is measured, of its first task that has some:
+/// "512, 64, 8"; empty: there is none.
+std::string SizesOf(std::span<const TaskSpec> specs) {
+  for (const TaskSpec& spec : specs) {
+    if (spec.workload.points.empty()) continue;
+    std::vector<std::string> points;
+    for (const auto& point : spec.workload.points) {
+      points.push_back(fmt::format("{}", fmt::join(point, "x")));
+    }
+    return fmt::format("{}", fmt::join(points, ", "));
+  }
+  return "";
 }
 
 std::optional<std::string> GivenScheduler(const TuneOptions& options) {
@@ -247,6 +264,7 @@ Tuning::Tuning(TuningSubject subject, const target::Target& target, record::Stor
     session.objectives =
         ReadObjectives(Agreed(options_.objectives, begun, "objectives", "latency"), target);
     sources = AgreedSources(options_.learn_from, begun);
+    CheckAgrees(kSizes, SizesOf(subject.specs), begun.value(kSizes, ""));
     prior_ = PriorOf(begun, store.path());
     session.resume = resumed->id;
   } else {
@@ -263,6 +281,7 @@ Tuning::Tuning(TuningSubject subject, const target::Target& target, record::Stor
                                 {"divisions", ToString(divisions)},
                                 {"objectives", ToString(session.objectives)},
                                 {kLearnFrom, sources.Words()}};
+  if (const std::string sizes = SizesOf(subject.specs); !sizes.empty()) description[kSizes] = sizes;
   if (prior_) description[kPrior] = PriorJson(prior_->stored);
   if (!options_.precision.is_null()) description["precision"] = options_.precision;
   session.use_earlier_sessions = sources.earlier;
@@ -367,6 +386,7 @@ double Tuning::RooflineBound(std::span<const double> weights) const {
   for (const auto& task : session_->tasks()) {
     if (!task->space().target().machine) return 0;
     const tensor::Workload& workload = task->space().workload();
+    if (!workload.points.empty()) return 0;  // the demand is that of the largest lengths
     const std::optional<MeasuredCandidate> best = RestoreBest(store_, task->space());
     demands.push_back(best ? measure::DemandOf(workload, best->candidate.program)
                            : measure::DemandOf(workload));
@@ -415,6 +435,26 @@ std::vector<NetworkChoice> Tuning::Front() const {
   return NetworkFront(tasks, objectives());
 }
 
+void Tuning::AddLosses(TuningGain& gain) const {
+  std::vector<SizeLoss> sums;
+  for (size_t i = 0; i < session_->tasks().size(); ++i) {
+    const sketch::SpaceGenerator& space = session_->tasks()[i]->space();
+    if (gain.weights[i] == 0 || space.workload().points.empty()) continue;
+    const std::optional<MeasuredCandidate> best = RestoreBest(store_, space);
+    const std::optional<MeasuredSet> set =
+        best ? BestSet(store_, space, best->candidate) : std::nullopt;
+    if (!set) return;
+    const std::vector<SizeLoss> losses = LossesOf(store_, space, *set);
+    if (sums.empty()) sums.resize(losses.size());
+    if (losses.size() != sums.size()) return;  // tasks of networks with other lengths
+    for (size_t p = 0; p < sums.size(); ++p) {
+      sums[p].seconds += gain.weights[i] * losses[p].seconds;
+      sums[p].fastest += gain.weights[i] * losses[p].fastest;
+    }
+  }
+  gain.by_size = std::move(sums);
+}
+
 TuningGain Tuning::Gain() const {
   TuningGain gain;
   gain.over_zero_trial = session_->gain();
@@ -442,6 +482,7 @@ TuningGain Tuning::Gain() const {
     gain.compared_seconds += weight * comparisons[i]->BestSeconds();
     gain.default_seconds += weight * comparisons[i]->by_default.value;
   }
+  AddLosses(gain);
   if (!std::isfinite(gain.total_seconds)) return gain;
   if (const double bound = RooflineBound(gain.weights); bound > 0) {
     gain.roofline_share = std::min(1.0, bound / gain.total_seconds);

@@ -16,6 +16,7 @@
 #include "bayloom/run/learn_from.h"
 #include "bayloom/run/repeat_options.h"
 #include "bayloom/tuning/earlier_trials.h"
+#include "bayloom/tuning/measured_sets.h"
 #include "bayloom/tuning/network_front.h"
 #include "bayloom/tuning/program_repeats.h"
 #include "bayloom/tuning/session.h"
@@ -86,6 +87,9 @@ struct TuningGain {
   double default_seconds = 0;
   /// Over the zero-trial programs, timed in turns; nullopt where that was not measured.
   std::optional<GainInTurns> over_zero_trial;
+  /// Of a network with open dimensions, at each of the lengths of Graph::points, the sums over the
+  /// tasks whose axes are open; empty where that is not known.
+  std::vector<SizeLoss> by_size;
   /// The part of the machine's ability (RooflineShare) that all tasks together use; nullopt where
   /// the machine is not known or a task has no program.
   std::optional<double> roofline_share;
@@ -138,6 +142,9 @@ class Tuning {
                                 const TuningObserver& observer);
   trial::StopReason RepeatInNetwork(const trial::Budget& budget, double planned,
                                     const TuningObserver& observer);
+  /// Adds up what the tasks' programs cost at each of the lengths of a network with open
+  /// dimensions.
+  void AddLosses(TuningGain& gain) const;
   /// Divides by the tasks' times.
   void Divide(TuningGain& gain) const;
 

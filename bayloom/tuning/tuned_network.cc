@@ -15,6 +15,7 @@
 #include "bayloom/measure/builder.h"
 #include "bayloom/tensor/primitives.h"
 #include "bayloom/tensor/workload_name.h"
+#include "bayloom/tuning/measured_sets.h"
 #include "bayloom/tuning/program_front.h"
 #include "bayloom/tuning/restore.h"
 
@@ -56,6 +57,17 @@ std::optional<ChosenProgram> KnownProgram(const sketch::SpaceGenerator& space,
     source = ProgramSource::kKnown;
   }
   if (!best) return std::nullopt;
+  std::optional<MeasuredSet> set;
+  if (options.store != nullptr) {
+    const bool any = options.derivations.is_default();
+    set = BestSet(*options.store, space, best->candidate, any ? nullptr : &options.derivations);
+  }
+  if (set) {
+    const bool is_best = set->largest.hash == best->candidate.hash;
+    return ChosenProgram{std::move(set->largest.program),
+                         is_best ? std::move(best->outcome) : std::move(set->trial.outcome), source,
+                         std::move(set->small)};
+  }
   std::vector<SmallCandidate> small = SmallPrograms(space, best->candidate, options, pool);
   return ChosenProgram{std::move(best->candidate.program), std::move(best->outcome), source,
                        std::move(small)};

@@ -30,6 +30,8 @@ void TuningTask::TryFirst(FirstPrograms first, int64_t opening_trials) {
   opening_trials_ = opening_trials;
   first_ = std::move(first.others);
   zero_trial_ = std::move(first.zero_trial);
+  zero_trial_small_ = std::move(first.small);
+  for (const SmallCandidate& small : zero_trial_small_) first_.push_back(small.candidate);
   if (zero_trial_) first_.insert(first_.begin(), *zero_trial_);
 }
 

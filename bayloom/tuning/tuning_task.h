@@ -80,6 +80,8 @@ class TuningTask final : public run::RunTask<ProgramTrial> {
   void TryFirst(FirstPrograms first, int64_t opening_trials);
   /// The program that the task has without any trial, where it was said.
   const std::optional<sketch::Candidate>& zero_trial() const { return zero_trial_; }
+  /// ... and beside it for small lengths.
+  const std::vector<SmallCandidate>& zero_trial_small() const { return zero_trial_small_; }
 
   int64_t OpeningTrials() const override;
   void BeginSlot() override;
@@ -106,6 +108,7 @@ class TuningTask final : public run::RunTask<ProgramTrial> {
   SlotObserver on_slot_;
   std::optional<MeasuredCandidate> best_;
   std::optional<sketch::Candidate> zero_trial_;
+  std::vector<SmallCandidate> zero_trial_small_;
   int64_t opening_trials_ = 0;
   std::vector<sketch::Candidate> first_;  ///< to be proposed next
   std::vector<TuningTrial> slot_;         ///< trials of this slot

@@ -329,5 +329,30 @@ TEST_F(Shapes, CheckAsJson) {
   EXPECT_THAT(json["verdict"].get<std::string>(), Not(HasSubstr("needs")));
 }
 
+TEST_F(Shapes, SizesThatRunsHaveAreReadFromAFile) {
+  const std::string path = folder_ / "sizes.csv";
+  const auto check = [&](const std::string& text, const std::string& range) {
+    base::WriteFile(path, text);
+    return RunBayloom({"check", dense_, "--dim", "batch=1", "--dim", range, "--sizes", path});
+  };
+  EXPECT_EQ(check("sequence,count\n3,10\n 8 ,2\n", "sequence=1..8").exit_code, 0);
+  EXPECT_EQ(check("batch,sequence\n1,3\n2,7\n", "sequence=1..8").exit_code, 0);
+  const auto refusal = [&](const std::string& text, const std::string& range) {
+    const Answer answer = check(text, range);
+    EXPECT_EQ(answer.exit_code, 2) << text;
+    return answer.error;
+  };
+  EXPECT_THAT(refusal("sequence\n9\n", "sequence=1..8"),
+              HasSubstr("9 is not among --dim sequence=1..8"));
+  EXPECT_THAT(refusal("sequence\nten\n", "sequence=1..8"), HasSubstr("line 2: 'ten' is no size"));
+  EXPECT_THAT(refusal("sequence,count\n3\n", "sequence=1..8"),
+              HasSubstr("line 2 has 1 numbers, not 2"));
+  EXPECT_THAT(refusal("count\n3\n", "sequence=1..8"), HasSubstr("no column is called sequence"));
+  EXPECT_THAT(refusal("sequence,width\n3,3\n", "sequence=1..8"),
+              HasSubstr("'width' is no dimension"));
+  EXPECT_THAT(refusal("sequence\n", "sequence=1..8"), HasSubstr("there are no sizes"));
+  EXPECT_THAT(refusal("sequence\n3\n", "sequence=8"), HasSubstr("no dimension is open"));
+}
+
 }  // namespace
 }  // namespace bayloom::cli

@@ -107,5 +107,12 @@ TEST(Length, TextNamesTheSymbols) {
   EXPECT_EQ(kSymbols[2].ToString(), "height=32..320:32");
 }
 
+TEST(TypicalLengths, OfSeenOnesStandForEqualSharesOfTheRuns) {
+  // Half of the runs are short, a sixth is long.
+  const auto points = TypicalLengths({{{512}, 10}, {{8}, 30}, {{100}, 5}, {{90}, 5}, {{80}, 10}});
+  EXPECT_EQ(points, (std::vector<std::vector<int64_t>>{{512}, {100}, {80}, {8}, {8}, {8}}));
+  EXPECT_EQ(TypicalLengths({{{3, 4}}}), (std::vector<std::vector<int64_t>>(6, {3, 4})));
+}
+
 }  // namespace
 }  // namespace bayloom::graph

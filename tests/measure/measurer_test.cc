@@ -19,6 +19,7 @@
 #include "bayloom/measure/interruption.h"
 #include "bayloom/measure/measurement_details.h"
 #include "bayloom/sketch/default_schedule.h"
+#include "bayloom/tensor/open_axis.h"
 #include "bayloom/tensor/operator_shorthand.h"
 #include "bayloom/tensor/primitives.h"
 #include "tests/measure/wrong_program.h"
@@ -248,6 +249,48 @@ TEST(Measurer, ConstantsAreTransformedAsEachProgramWants) {
   for (const trial::Outcome& outcome : MeasureAll(measurer, workload, programs)) {
     EXPECT_TRUE(outcome.ok()) << outcome.reason;
   }
+}
+
+/// Sums of as many elements of each row as there are, with or without a look at how many.
+tensor::Workload OpenSums(bool looks) {
+  tensor::WorkloadBuilder b("sums");
+  const tensor::BufferId columns = b.Size("columns", {1, 256});
+  const tensor::Tensor x = b.Input("x", {64, 256});
+  b.Bound(x, 1, columns);
+  const tensor::Tensor y =
+      b.Reduce("sum", {64}, {{"k", 256, looks ? columns : -1}}, tensor::Reduction::kSum,
+               [&](const auto& s, const auto& r) {
+                 const tensor::Expr element = x(s[0], r[0]);
+                 return looks ? tensor::ReduceWithin(tensor::Reduction::kSum, element, 1,
+                                                     tensor::SizeOf(columns))
+                              : element;
+               });
+  tensor::Workload workload = b.Build({y});
+  workload.points = {{256}, {31}, {1}};
+  return workload;
+}
+
+TEST(Measurer, ProgramsOfOpenAxesAreTimedAtEachPoint) {
+  const tensor::Workload workload = OpenSums(true);
+  Measurer measurer(codegen::HostTarget(1), TestMeasureOptions());
+  const trial::Outcome outcome = MeasureAll(measurer, workload, {tensor::Lower(workload)})[0];
+  ASSERT_TRUE(outcome.ok()) << outcome.reason;
+  const std::vector<TimeAtSizes> times = DetailsOf(outcome).at_sizes;
+  ASSERT_EQ(times.size(), workload.points.size());
+  double logs = 0;
+  for (size_t p = 0; p < times.size(); ++p) {
+    EXPECT_EQ(times[p].sizes, workload.points[p]);
+    logs += std::log(times[p].seconds);
+  }
+  EXPECT_NEAR(std::log(outcome.value), logs / 3, 1e-9);
+}
+
+TEST(Measurer, WhatIsRightWithTheLargestLengthsOnlyIsWrong) {
+  Measurer measurer(codegen::HostTarget(1), TestMeasureOptions());
+  const trial::Outcome outcome =
+      MeasureAll(measurer, OpenSums(true), {tensor::Lower(OpenSums(false))})[0];
+  EXPECT_EQ(outcome.verdict, trial::Verdict::kWrongOutput);
+  EXPECT_THAT(outcome.reason, HasSubstr("(sizes 31)"));
 }
 
 TEST(Measurer, IndicesAndIntegersAndBoolsAreFine) {

@@ -16,6 +16,7 @@
 #include "bayloom/base/shell_text.h"
 #include "bayloom/base/single_line.h"
 #include "bayloom/cli/help.h"
+#include "bayloom/cli/options/seen_sizes.h"
 
 namespace bayloom::cli {
 namespace {
@@ -236,6 +237,15 @@ void ShapeOptions::AddTo(CLI::App& command) {
       "(multiples of 32); 'tune' and 'compile' take several sizes and ranges, sequence=64,128\n"
       "or sequence=1,2..512",
       "NAME=SIZE");
+  Advanced(command
+               .add_option("--sizes", sizes,
+                           WithDetails("CSV file of the sizes that runs have",
+                                       ": its first line names the open dimensions, and 'count' "
+                                       "where lines stand for\n"
+                                       "several runs; programs are made and measured for sizes "
+                                       "that stand for equal\n"
+                                       "shares of them, in place of the whole range"))
+               ->option_text("FILE"));
   Advanced(add("--shape", shapes, "Shape of an input: input=1x3x224x224",
                "; open dimensions have these sizes in all inputs; may be repeated", "NAME=SHAPE"));
   Advanced(add("--freeze", frozen, "Make an input a constant: rate=16000",
@@ -271,6 +281,15 @@ std::vector<ModelShape> ShapeOptions::All() const {
           fmt::format("--dim: more than {} combinations of the sizes are too many", kMaxShapes));
     }
   }
+  if (sizes.empty()) return all;
+  const SeenSizes seen(sizes);
+  bool is_any_open = false;
+  for (ModelShape& shape : all) {
+    if (shape.options.symbols.empty()) continue;
+    shape.options.points = seen.PointsFor(shape.options);
+    is_any_open = true;
+  }
+  if (!is_any_open) throw InputError("--sizes: no dimension is open; write --dim sequence=1..512");
   return all;
 }
 
@@ -280,6 +299,7 @@ std::vector<std::string> ShapeOptions::Arguments() const {
     for (const std::string& value : values) arguments.insert(arguments.end(), {option, value});
   };
   add("--dim", dimensions);
+  if (!sizes.empty()) add("--sizes", {sizes});
   add("--shape", shapes);
   add("--freeze", frozen);
   return arguments;

@@ -23,9 +23,10 @@ struct ModelShape {
   graph::ImportOptions options;
 };
 
-/// The options --dim, --shape and --freeze.
+/// The options --dim, --sizes, --shape and --freeze.
 struct ShapeOptions {
   std::vector<std::string> dimensions;  ///< "sequence=64,128", "sequence=1..512", "total=past+1"
+  std::string sizes;                    ///< a file (SeenSizes)
   std::vector<std::string> shapes;      ///< "input=1x3x224x224"
   std::vector<std::string> frozen;      ///< "rate=16000", "axes=1,2", "table=table.pb"
 

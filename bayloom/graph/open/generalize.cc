@@ -35,6 +35,7 @@ class Generalizer {
               const Samples& samples)
       : graph_(std::move(graph)), samples_(samples), fit_(symbols, std::move(points)) {
     graph_.symbols = std::move(symbols);
+    graph_.points = TypicalLengths(graph_.symbols);
     producers_ = graph_.Producers();
   }
 

@@ -87,6 +87,7 @@ class OpenImport {
         Refuse(point, difference);
       }
     }
+    if (!options_.points.empty()) open_.points = options_.points;
     return std::move(open_);
   }
 
