@@ -34,8 +34,13 @@ class GraphBuilder {
   /// Writes the graph so that it can be compared with that of other lengths (open/compare.h): the
   /// nodes of what is folded stay in it, and what the outputs do not need; operators write an index
   /// that depends on an extent as an expression, not as a table.
-  void CompareLengths() { compares_lengths_ = true; }
+  /// With `ratios`, so do ratios of extents that may be other ones for other lengths.
+  void CompareLengths(bool ratios) {
+    compares_lengths_ = true;
+    compares_ratios_ = ratios;
+  }
   bool compares_lengths() const { return compares_lengths_; }
+  bool compares_ratios() const { return compares_ratios_; }
 
   /// Nodes made from now on are named "<scope>.<op>".
   void SetScope(std::string scope) { scope_ = std::move(scope); }
@@ -82,7 +87,7 @@ class GraphBuilder {
   Graph graph_;
   std::string scope_;
   std::shared_ptr<KnownFloats> known_floats_;
-  bool compares_lengths_ = false;
+  bool compares_lengths_ = false, compares_ratios_ = false;
   int64_t folding_budget_;  ///< work that may still be spent on folding
 };
 

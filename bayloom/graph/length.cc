@@ -81,10 +81,81 @@ Length::Length(int64_t constant) {
   if (constant != 0) terms_[{}] = constant;
 }
 
-Length Length::Of(int symbol) {
+struct Length::Quotient {
+  Length dividend;
+  int64_t divisor = 1;
+};
+
+std::strong_ordering Length::Variable::operator<=>(const Variable& other) const {
+  const auto by_symbol = symbol <=> other.symbol;
+  if (by_symbol != 0 || quotient == other.quotient) return by_symbol;
+  const auto by_divisor = quotient->divisor <=> other.quotient->divisor;
+  if (by_divisor != 0) return by_divisor;
+  return quotient->dividend.terms_ <=> other.quotient->dividend.terms_;
+}
+
+int64_t Length::Variable::Evaluate(std::span<const int64_t> symbols) const {
+  return quotient ? quotient->dividend.Evaluate(symbols) / quotient->divisor : symbols[symbol];
+}
+
+tensor::SizeRange Length::Variable::Range(std::span<const Symbol> symbols) const {
+  if (!quotient) return {symbols[symbol].smallest, symbols[symbol].largest};
+  const tensor::SizeRange dividend = quotient->dividend.Range(symbols);
+  return {dividend.smallest / quotient->divisor, dividend.largest / quotient->divisor};
+}
+
+std::optional<int> Length::Variable::Direction(std::span<const Symbol> symbols, int of) const {
+  return quotient ? quotient->dividend.Direction(symbols, of) : std::optional(symbol == of ? 1 : 0);
+}
+
+std::string Length::Variable::ToString(std::span<const Symbol> symbols) const {
+  if (!quotient) return symbols[symbol].name;
+  const std::string dividend = quotient->dividend.ToString(symbols);
+  const bool is_sum = quotient->dividend.terms_.size() > 1;
+  return fmt::format("floor({}/{})", is_sum ? "(" + dividend + ")" : dividend, quotient->divisor);
+}
+
+std::string Length::Variable::ToCode(const std::string& array) const {
+  if (!quotient) return fmt::format("{}[{}]", array, symbol);
+  return fmt::format("(({}) / {})", quotient->dividend.ToCode(array), quotient->divisor);
+}
+
+Length Length::Of(int symbol) { return Of(Variable{symbol, nullptr}); }
+
+Length Length::Of(Variable variable) {
   Length length;
-  length.terms_[{symbol}] = 1;
+  length.terms_[{std::move(variable)}] = 1;
   return length;
+}
+
+Length Length::Floor(const Length& dividend, int64_t divisor) {
+  divisor = Product(divisor, dividend.denominator_);
+  Length whole, rest;  // of the quotient; of the dividend
+  int64_t common = divisor, constant = 0;
+  for (const auto& [monomial, numerator] : dividend.terms_) {
+    const int64_t below = ((numerator % divisor) + divisor) % divisor;
+    if (numerator != below) whole.terms_[monomial] = (numerator - below) / divisor;
+    if (below == 0) continue;
+    if (monomial.empty()) {
+      constant = below;
+    } else {
+      rest.terms_[monomial] = below;
+      common = std::gcd(common, below);
+    }
+  }
+  if (rest.terms_.empty()) return whole;
+  for (auto& [monomial, numerator] : rest.terms_) numerator /= common;
+  divisor /= common;
+  if (divisor == 1) return whole + rest + constant / common;
+  // A quotient in the dividend: floor((floor(a/p) + b)/q) = floor((a + p*b)/(p*q)).
+  for (const auto& [monomial, numerator] : rest.terms_) {
+    if (monomial.size() != 1 || numerator != 1 || !monomial[0].quotient) continue;
+    const auto [inner, by] = *monomial[0].quotient;
+    const Length others = rest - Of(monomial[0]) + constant / common;
+    return whole + Floor(inner + others * by, Product(by, divisor));
+  }
+  rest = rest + constant / common;
+  return whole + Of(Variable{-1, std::make_shared<const Quotient>(Quotient{rest, divisor})});
 }
 
 void Length::Normalize() {
@@ -142,34 +213,57 @@ int64_t Length::Evaluate(std::span<const int64_t> symbols) const {
   int64_t sum = 0;
   for (const auto& [monomial, numerator] : terms_) {
     int64_t term = numerator;
-    for (int symbol : monomial) term = Product(term, symbols[symbol]);
+    for (const Variable& variable : monomial) term = Product(term, variable.Evaluate(symbols));
     sum += term;
   }
   if (sum % denominator_ != 0) throw std::logic_error("a length that is no integer");
   return sum / denominator_;
 }
 
-Length Length::Derivative(int symbol) const {
+std::set<Length::Variable> Length::Variables() const {
+  std::set<Variable> variables;
+  for (const auto& [monomial, numerator] : terms_) {
+    variables.insert(monomial.begin(), monomial.end());
+  }
+  return variables;
+}
+
+Length Length::Derivative(const Variable& variable) const {
   Length derivative;
   derivative.denominator_ = denominator_;
   for (const auto& [monomial, numerator] : terms_) {
-    const auto power = std::ranges::count(monomial, symbol);
+    const auto power = std::ranges::count(monomial, variable);
     if (power == 0) continue;
     Monomial less = monomial;
-    less.erase(std::ranges::find(less, symbol));
+    less.erase(std::ranges::find(less, variable));
     derivative.terms_[less] = Product(numerator, power);
   }
   derivative.Normalize();
   return derivative;
 }
 
+std::optional<int> Length::Direction(std::span<const Symbol> symbols, int symbol) const {
+  int direction = 0;
+  for (const Variable& variable : Variables()) {
+    const std::optional<int> of_variable = variable.Direction(symbols, symbol);
+    if (of_variable == 0) continue;
+    const Length slope = Derivative(variable);
+    const bool rises = slope.Extreme(symbols, false) >= 0;
+    if (!of_variable || (!rises && slope.Extreme(symbols, true) > 0)) return std::nullopt;
+    const int with_it = rises ? *of_variable : -*of_variable;
+    if (direction == -with_it) return std::nullopt;
+    direction = with_it;
+  }
+  return direction;
+}
+
 double Length::Extreme(std::span<const Symbol> symbols, bool largest) const {
   double sum = 0;
   for (const auto& [monomial, numerator] : terms_) {
     double term = static_cast<double>(numerator);
-    for (int symbol : monomial) {
-      const Symbol& s = symbols[symbol];
-      term *= static_cast<double>(largest == (numerator > 0) ? s.largest : s.smallest);
+    for (const Variable& variable : monomial) {
+      const tensor::SizeRange range = variable.Range(symbols);
+      term *= static_cast<double>(largest == (numerator > 0) ? range.largest : range.smallest);
     }
     sum += term;
   }
@@ -179,14 +273,13 @@ double Length::Extreme(std::span<const Symbol> symbols, bool largest) const {
 tensor::SizeRange Length::Range(std::span<const Symbol> symbols) const {
   std::vector<int64_t> smallest, largest;  // where it is that
   for (size_t s = 0; s < symbols.size(); ++s) {
-    const Length slope = Derivative(static_cast<int>(s));
-    const bool rises = slope.Extreme(symbols, false) >= 0;
-    if (!rises && slope.Extreme(symbols, true) > 0) {
+    const std::optional<int> direction = Direction(symbols, static_cast<int>(s));
+    if (!direction) {
       return {static_cast<int64_t>(std::floor(Extreme(symbols, false))),
               static_cast<int64_t>(std::ceil(Extreme(symbols, true)))};
     }
-    smallest.push_back(rises ? symbols[s].smallest : symbols[s].largest);
-    largest.push_back(rises ? symbols[s].largest : symbols[s].smallest);
+    smallest.push_back(*direction >= 0 ? symbols[s].smallest : symbols[s].largest);
+    largest.push_back(*direction >= 0 ? symbols[s].largest : symbols[s].smallest);
   }
   return {Evaluate(smallest), Evaluate(largest)};
 }
@@ -195,7 +288,7 @@ std::string Length::ToCode(const std::string& array) const {
   std::string text;
   for (const auto& [monomial, numerator] : terms_) {
     text += fmt::format("{}(int64_t){}", text.empty() ? "" : " + ", numerator);
-    for (int symbol : monomial) text += fmt::format(" * {}[{}]", array, symbol);
+    for (const Variable& variable : monomial) text += " * " + variable.ToCode(array);
   }
   if (text.empty()) return "0";
   return denominator_ == 1 ? text : fmt::format("({}) / {}", text, denominator_);
@@ -204,7 +297,7 @@ std::string Length::ToCode(const std::string& array) const {
 int Length::AsSymbol() const {
   if (terms_.size() != 1 || denominator_ != 1) return -1;
   const auto& [monomial, numerator] = *terms_.begin();
-  return monomial.size() == 1 && numerator == 1 ? monomial[0] : -1;
+  return monomial.size() == 1 && numerator == 1 ? monomial[0].symbol : -1;
 }
 
 std::string Length::ToString(std::span<const Symbol> symbols) const {
@@ -214,7 +307,7 @@ std::string Length::ToString(std::span<const Symbol> symbols) const {
     const int64_t factor = std::abs(numerator) / common, divisor = denominator_ / common;
     std::vector<std::string> factors;
     if (factor != 1 || monomial.empty()) factors.push_back(fmt::format("{}", factor));
-    for (int symbol : monomial) factors.push_back(symbols[symbol].name);
+    for (const Variable& variable : monomial) factors.push_back(variable.ToString(symbols));
     text += text.empty() ? (numerator < 0 ? "-" : "") : (numerator < 0 ? " - " : " + ");
     text += fmt::format("{}", fmt::join(factors, "*"));
     if (divisor != 1) text += fmt::format("/{}", divisor);

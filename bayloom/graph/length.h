@@ -3,9 +3,12 @@
 
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -44,12 +47,14 @@ struct SeenLengths {
 /// for the same share of the runs. Those of several shares are there as often.
 std::vector<std::vector<int64_t>> TypicalLengths(std::vector<SeenLengths> seen);
 
-/// What follows from the lengths of open dimensions: a polynomial over symbols, which it names by
-/// their positions, with rational coefficients.
+/// What follows from the lengths of open dimensions: a polynomial with rational coefficients over
+/// symbols, which it names by their positions, and quotients that are rounded down.
 class Length {
  public:
   Length(int64_t constant = 0);  // NOLINT: numbers read as lengths
   static Length Of(int symbol);
+  /// The largest integer that is at most dividend / divisor, of a dividend that is an integer.
+  static Length Floor(const Length& dividend, int64_t divisor);
 
   friend Length operator+(const Length& a, const Length& b);
   friend Length operator-(const Length& a, const Length& b);
@@ -72,11 +77,30 @@ class Length {
   int AsSymbol() const;
 
  private:
-  using Monomial = std::vector<int>;  // symbols, sorted, one as often as its power says
+  struct Quotient;
+  /// A symbol, or else a quotient: the dividend's coefficients are positive integers below the
+  /// divisor.
+  struct Variable {
+    int symbol = -1;
+    std::shared_ptr<const Quotient> quotient;
 
+    std::strong_ordering operator<=>(const Variable& other) const;
+    bool operator==(const Variable& other) const { return (*this <=> other) == 0; }
+    int64_t Evaluate(std::span<const int64_t> symbols) const;
+    tensor::SizeRange Range(std::span<const Symbol> symbols) const;
+    std::optional<int> Direction(std::span<const Symbol> symbols, int symbol) const;
+    std::string ToString(std::span<const Symbol> symbols) const;
+    std::string ToCode(const std::string& array) const;
+  };
+  using Monomial = std::vector<Variable>;  // sorted, a variable as often as its power says
+
+  static Length Of(Variable variable);
   Length& Add(const Length& other, int64_t factor);
   void Normalize();
-  Length Derivative(int symbol) const;
+  std::set<Variable> Variables() const;
+  Length Derivative(const Variable& variable) const;
+  /// 1: it rises or stays with the symbol, -1: it falls or stays, 0: it stays; nullopt: neither.
+  std::optional<int> Direction(std::span<const Symbol> symbols, int symbol) const;
   /// The sum over the terms, each as large, or as small, as it can be.
   double Extreme(std::span<const Symbol> symbols, bool largest) const;
 

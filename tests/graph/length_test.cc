@@ -57,6 +57,41 @@ TEST(Length, FractionsAreExactOrNoLengths) {
   EXPECT_THROW((kNow / 2).Evaluate(std::vector<int64_t>{0, 3, 32}), std::logic_error);
 }
 
+/// A quotient of sums and quotients, rounded down.
+Length RandomQuotient(base::RandomStream& stream) {
+  Length quotient = stream.UniformInt(9);
+  for (int step = 0; step < 4; ++step) {
+    const Length symbol = Length::Of(static_cast<int>(stream.UniformInt(3)));
+    const int64_t factor = 1 + stream.UniformInt(4), divisor = 1 + stream.UniformInt(6);
+    quotient = Length::Floor(quotient + symbol * factor + stream.UniformInt(9), divisor);
+  }
+  return quotient;
+}
+
+TEST(Length, QuotientsAreRoundedDown) {
+  base::RandomStream stream(5);
+  for (int i = 0; i < 500; ++i) {
+    const std::vector<int64_t> at = {stream.UniformInt(21), 1 + stream.UniformInt(6),
+                                     32 * (1 + stream.UniformInt(10))};
+    const Length a = RandomQuotient(stream);
+    const int64_t offset = stream.UniformInt(40), divisor = 1 + stream.UniformInt(9);
+    const Length quotient = Length::Floor(a + offset, divisor);
+    EXPECT_EQ(quotient.Evaluate(at), (a.Evaluate(at) + offset) / divisor);
+    EXPECT_EQ(Length::Floor(a * divisor + divisor - 1, divisor), a);
+    EXPECT_EQ(Length::Floor(Length::Floor(a + offset, divisor) + 3, 2),
+              Length::Floor(a + offset + divisor * 3, divisor * 2));
+    const tensor::SizeRange range = quotient.Range(kSymbols);
+    EXPECT_LE(range.smallest, quotient.Evaluate(at));
+    EXPECT_GE(range.largest, quotient.Evaluate(at));
+  }
+  const Length half = Length::Floor(kPast + 1, 2);
+  EXPECT_EQ(half.Range(kSymbols), (tensor::SizeRange{0, 10}));
+  EXPECT_EQ((half * half + half).Range(kSymbols), (tensor::SizeRange{0, 110}));
+  EXPECT_EQ((kPast - Length::Floor(kPast, 2) * 2).AsConstant(), std::nullopt);
+  EXPECT_EQ(half.ToString(kSymbols), "floor((past + 1)/2)");
+  EXPECT_EQ((Length::Floor(kHeight, 3) - 2).ToString(kSymbols), "floor(height/3) - 2");
+}
+
 TEST(Length, RangesAreExactWhereItRisesOrFalls) {
   EXPECT_EQ((kPast + kNow).Range(kSymbols), (tensor::SizeRange{1, 26}));
   EXPECT_EQ((Length(30) - kPast).Range(kSymbols), (tensor::SizeRange{10, 30}));

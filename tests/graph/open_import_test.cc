@@ -97,12 +97,15 @@ TEST(OpenImportRefuses, NodesThatAreOtherOnesForOtherLengths) {
               AllOf(HasSubstr("node '"), HasSubstr("with s=8"), HasSubstr("are unrolled")));
 }
 
-TEST(OpenImportRefuses, ExtentsThatAreNoPolynomialsAndNamesMultiples) {
-  const std::string pool =
-      "g (float[1, 1, h, 4] x) => (float[1, 1, i, 2] z) "
-      "{ z = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(x) }";
-  EXPECT_THAT(Refusal({"halves", {{"h", 2, 640}}, pool}), HasSubstr("multiples"));
-  EXPECT_EQ(Refusal({"even", {{"h", 2, 640, 2}}, pool}), "");
+TEST(OpenImportRefuses, LengthsThatDoNotFitAndNamesMultiplesThatDo) {
+  const std::string skip =
+      "g (float[b, 1, h, 8] x) => (float[b, 1, h, 8] z) <float[1, 1, 2, 2] k = {1, 1, 1, 1}> "
+      "{ y = MaxPool<kernel_shape = [4, 4], strides = [4, 4]>(x) "
+      "u = ConvTranspose<strides = [2, 2]>(y, k) v = ConvTranspose<strides = [2, 2]>(u, k) "
+      "z = Add(v, x) }";
+  EXPECT_THAT(Refusal({"skip", {{"b", 1, 4}, {"h", 5, 640}}, skip}),
+              AllOf(HasSubstr("with b=4 h=639"), HasSubstr("one network with b=1..4 h=8..640:4")));
+  EXPECT_EQ(Refusal({"multiples", {{"b", 1, 4}, {"h", 8, 640, 4}}, skip}), "");
 }
 
 TEST(OpenImportRefuses, LengthsForWhichSomethingIsCutOffAndSaysFromWhichOnNothingIs) {

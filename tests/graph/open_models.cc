@@ -34,7 +34,8 @@ Graph OpenModel::Fixed(const SymbolValues& lengths) const {
 
 Graph OpenModel::ToCompare(const SymbolValues& lengths) const {
   KnownInitializers initializers;
-  return ImportToCompare("model", ParseModel(text, opset), FixedOptions(lengths), initializers);
+  return ImportToCompare("model", ParseModel(text, opset), FixedOptions(lengths), initializers,
+                         has_ratios);
 }
 
 SymbolValues OpenModel::RandomLengths(base::RandomStream& stream) const {
@@ -44,6 +45,18 @@ SymbolValues OpenModel::RandomLengths(base::RandomStream& stream) const {
   }
   return lengths;
 }
+
+namespace {
+
+/// A quarter of an image, resized to half of it, beside that half.
+std::string SkipModel(const std::string& resize) {
+  return "g (float[1, 1, h, w] x) => (float[1, 2, i, j] z) "
+         "{ y = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(x) s = Shape(y) "
+         "q = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(y) r = Resize<" +
+         resize + ">(q, , , s) z = Concat<axis = 1>(r, y) }";
+}
+
+}  // namespace
 
 std::vector<OpenModel> OpenModels() {
   const Symbol batch = {"b", 1, 3}, sequence = {"s", 1, 24}, past = {"p", 0, 9};
@@ -95,6 +108,41 @@ std::vector<OpenModel> OpenModels() {
        "g (float[1, 1, h, w] x) => (float[1, 1, i, j] z) <float[4] k = {1, 1, 2, 2}> "
        "{ z = Resize<mode = \"linear\", coordinate_transformation_mode = \"half_pixel\">"
        "(x, , k) }"},
+      {"halves",
+       {{"h", 4, 50}, {"w", 4, 50}},
+       "g (float[1, 2, h, w] x) => (float[1, 2, i, j] z) "
+       "{ y = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(x) "
+       "z = AveragePool<kernel_shape = [3, 3], strides = [2, 2], pads = [1, 1, 1, 1]>(y) }"},
+      {"strided_convolutions",
+       {batch, {"s", 20, 300}},
+       "g (float[b, 1, s] x) => (float[b, 1, t] z) <float[1, 1, 10] k = {1,2,3,4,5,6,7,8,9,10}, "
+       "float[1, 1, 3] l = {1, -1, 2}> { y = Conv<strides = [5]>(x, k) "
+       "z = Conv<strides = [2], pads = [1, 1]>(y, l) }"},
+      {"levels_behind_each_other",
+       {{"h", 4, 50}, {"w", 4, 50}},
+       "g (float[1, 2, h, w] x) => (float[1, 2, n] z) <int64[3] d = {1, 2, -1}> "
+       "{ y = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(x) "
+       "u = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(y) a = Reshape(x, d) "
+       "b = Reshape(y, d) c = Reshape(u, d) z = Concat<axis = 2>(a, b, c) }"},
+      {"linear_resizing_to_a_size",
+       {{"h", 8, 50}, {"w", 8, 50}},
+       SkipModel("mode = \"linear\", coordinate_transformation_mode = \"half_pixel\""),
+       {},
+       14,
+       true},
+      {"resizing_of_corners_to_a_size",
+       {{"h", 8, 50}, {"w", 8, 50}},
+       SkipModel("mode = \"linear\", coordinate_transformation_mode = \"align_corners\""),
+       {},
+       14,
+       true},
+      {"nearest_resizing_to_a_size",
+       {{"h", 8, 50}, {"w", 8, 50}},
+       SkipModel("mode = \"nearest\", coordinate_transformation_mode = \"asymmetric\", "
+                 "nearest_mode = \"floor\""),
+       {},
+       14,
+       true},
       {"batched_matmul",
        {batch, sequence},
        "g (float[b, s, 4] x, float[b, 4, 3] y) => (float[b, s, 3] z) { z = MatMul(x, y) }"},

@@ -21,6 +21,7 @@ struct OpenModel {
   std::string text;
   std::map<std::string, std::string> sums = {};
   int opset = 14;
+  bool has_ratios = false;  ///< it resizes by ratios that follow lengths
 
   ImportOptions Options() const;
   /// With the bounds of all values.

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "bayloom/base/result.h"
+#include "bayloom/graph/open/length_fit.h"
 #include "bayloom/graph/open/open_number.h"
 #include "bayloom/graph/open/open_view.h"
 #include "bayloom/graph/open/size_table.h"
@@ -30,8 +31,9 @@ class Generalizer {
  public:
   using Samples = std::vector<std::vector<Counterpart>>;
 
-  Generalizer(Graph graph, std::vector<Symbol> symbols, const Samples& samples)
-      : graph_(std::move(graph)), samples_(samples), points_(SamplePoints(symbols)) {
+  Generalizer(Graph graph, std::vector<Symbol> symbols, std::vector<SymbolValues> points,
+              const Samples& samples)
+      : graph_(std::move(graph)), samples_(samples), fit_(symbols, std::move(points)) {
     graph_.symbols = std::move(symbols);
     graph_.points = TypicalLengths(graph_.symbols);
     producers_ = graph_.Producers();
@@ -70,8 +72,9 @@ class Generalizer {
     std::string text;
     for (size_t s = 0; s < graph_.symbols.size(); ++s) {
       const Symbol& symbol = graph_.symbols[s];
-      if (points_[sample + 1][s] == symbol.largest) continue;
-      text += fmt::format("{}{}={}", text.empty() ? "" : " ", symbol.name, points_[sample + 1][s]);
+      const int64_t length = fit_.points()[sample + 1][s];
+      if (length == symbol.largest) continue;
+      text += fmt::format("{}{}={}", text.empty() ? "" : " ", symbol.name, length);
     }
     return text;
   }
@@ -93,12 +96,12 @@ class Generalizer {
     for (size_t s = 0; s < samples_.size(); ++s) {
       const std::string& difference = samples_[s][value].difference;
       if (difference.empty()) continue;
-      Refuse(value, fmt::format("with {} it {}; what is computed may not depend on a length{}",
-                                PointText(s), difference, MultiplesAdvice(graph_.symbols)));
+      Refuse(value, fmt::format("with {} it {}; what is computed may not depend on a length",
+                                PointText(s), difference));
     }
   }
 
-  ConstantForm FormOf(ValueId value) const {
+  ConstantForm FormOf(ValueId value) {
     const auto all = [&](const auto& holds) {
       return std::ranges::all_of(samples_, [&](const auto& s) { return holds(s[value]); });
     };
@@ -110,13 +113,13 @@ class Generalizer {
   }
 
   /// The elements of a constant as numbers that follow sizes.
-  std::optional<std::vector<OpenNumber>> Numbers(ValueId value) const {
+  std::optional<std::vector<OpenNumber>> Numbers(ValueId value) {
     const tensor::HostTensor& data = *graph_.values[value].constant;
     std::vector<OpenNumber> numbers;
     for (int64_t i = 0; i < data.ElementCount(); ++i) {
       std::vector<tensor::Expr> elements = {ElementOf(data, i)};
       for (const auto& sample : samples_) elements.push_back(ElementOf(*sample[value].few, i));
-      const std::optional<OpenNumber> number = FitNumber(graph_.symbols, elements);
+      const std::optional<OpenNumber> number = FitNumber(fit_, elements);
       if (!number) return std::nullopt;
       numbers.push_back(*number);
     }
@@ -164,7 +167,8 @@ class Generalizer {
     std::vector<ValueId> bounds;
     for (size_t i = 0; i < stage.iters.size(); ++i) {
       const int64_t extent = stage.iters[i].extent;
-      const Length length = Fit(extent, [&](size_t s) { return samples_[s][output].extents[i]; });
+      const Length length =
+          Fit(output, extent, [&](size_t s) { return samples_[s][output].extents[i]; });
       bounds.push_back(BoundOf(length, extent, output));
     }
     const tensor::Expr opened = OpenExpression(node);
@@ -201,7 +205,7 @@ class Generalizer {
         is_fixed &= tensor::StructurallyEqual(values.front(), values.back());
       }
       if (is_fixed) continue;
-      const std::optional<OpenNumber> number = FitNumber(graph_.symbols, values);
+      const std::optional<OpenNumber> number = FitNumber(fit_, values);
       if (!number) {
         Refuse(node.output(),
                fmt::format("a number in it follows {}, but not as a polynomial of small degree",
@@ -242,30 +246,34 @@ class Generalizer {
     return names;
   }
 
+  /// What an extent of the value, or of its stage, follows from; `at` tells those in the samples.
   template <typename ValueAt>
-  Length Fit(int64_t largest, const ValueAt& at) const {
+  Length Fit(ValueId value, int64_t largest, const ValueAt& at) {
     std::vector<int64_t> values = {largest};
     for (size_t s = 0; s < samples_.size(); ++s) values.push_back(at(s));
-    return FitLength(graph_.symbols, values);
+    if (const std::optional<Length> length = fit_.Find(values)) return *length;
+    RefuseExtent(value, largest);
+  }
+
+  [[noreturn]] void RefuseExtent(ValueId value, int64_t extent) const {
+    Refuse(value, fmt::format("its extent, {} here, does not rise with {} linearly or as a product "
+                              "of two of them",
+                              extent, SymbolNames()));
   }
 
   /// The size that bounds what is `extent` long at most, or -1.
   ValueId BoundOf(const Length& length, int64_t extent, ValueId value) {
     if (length.AsConstant()) return -1;
-    if (length.Range(graph_.symbols).largest != extent) {
-      Refuse(value,
-             fmt::format("its extent, {} here, does not rise with {} linearly or as a product "
-                         "of two of them{}",
-                         extent, SymbolNames(), MultiplesAdvice(graph_.symbols)));
-    }
+    if (length.Range(graph_.symbols).largest != extent) RefuseExtent(value, extent);
     return sizes_.Of(length);
   }
 
-  std::vector<Length> ShapeOf(ValueId id) const {
+  std::vector<Length> ShapeOf(ValueId id) {
     std::vector<Length> shape;
     const Value& value = graph_.values[id];
     for (size_t d = 0; d < value.shape.size(); ++d) {
-      shape.push_back(Fit(value.shape[d], [&](size_t s) { return samples_[s][id].shape.at(d); }));
+      shape.push_back(
+          Fit(id, value.shape[d], [&](size_t s) { return samples_[s][id].shape.at(d); }));
     }
     return shape;
   }
@@ -289,16 +297,16 @@ class Generalizer {
 
   Graph graph_;
   const Samples& samples_;
-  const std::vector<SymbolValues> points_;
   std::vector<int> producers_;
+  LengthFit fit_;
   SizeTable sizes_{graph_};
 };
 
 }  // namespace
 
-Graph Generalize(Graph graph, std::vector<Symbol> symbols,
+Graph Generalize(Graph graph, std::vector<Symbol> symbols, std::vector<SymbolValues> points,
                  const std::vector<std::vector<Counterpart>>& samples) {
-  return Generalizer(std::move(graph), std::move(symbols), samples).Run();
+  return Generalizer(std::move(graph), std::move(symbols), std::move(points), samples).Run();
 }
 
 void ForgetInnerBounds(Graph& graph) {

@@ -4,7 +4,9 @@
 #include "bayloom/graph/open/import_open.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <exception>
 #include <optional>
 #include <utility>
 
@@ -24,7 +26,44 @@ class OpenImport {
       : path_(path), model_(model), options_(options), symbols_(options.symbols) {}
 
   Graph Run() {
-    const std::vector<SymbolValues> points = SamplePoints(symbols_);
+    std::exception_ptr polynomials;  // why they do not do
+    try {
+      return From({});
+    } catch (const InputError&) {
+      polynomials = std::current_exception();
+    }
+    try {
+      return From(PointsBetween(symbols_));
+    } catch (const InputError&) {
+      if (is_generalized_) throw;
+      std::rethrow_exception(polynomials);
+    }
+  }
+
+  /// "height=32..256:4 width=32..256:4", if the network is one for these multiples; else empty.
+  std::string MultiplesThatDo() {
+    const std::vector<Symbol> given = symbols_;
+    for (int64_t step = 2; step <= kMaxStep; step *= 2) {
+      symbols_ = WithMultiples(given, step);
+      if (symbols_ == given) continue;
+      try {
+        From({});
+        return Text(symbols_);
+      } catch (const InputError&) {
+        continue;
+      }
+    }
+    return "";
+  }
+
+ private:
+  /// The network from imports at sample points and those `between`, without which all lengths in
+  /// it have to be polynomials.
+  Graph From(const std::vector<SymbolValues>& between) {
+    std::vector<SymbolValues> points = SamplePoints(symbols_);
+    points.insert(points.end(), between.begin(), between.end());
+    is_general_ = !between.empty();
+    is_generalized_ = false;
     Graph largest = At(points[0]);
     std::vector<std::vector<Counterpart>> samples;
     bool are_as_long = true;
@@ -34,7 +73,8 @@ class OpenImport {
       are_as_long &= sample.nodes.size() == largest.nodes.size();
     }
     try {
-      open_ = Generalize(std::move(largest), symbols_, samples);
+      open_ = Generalize(std::move(largest), symbols_, points, samples);
+      is_generalized_ = true;
     } catch (const InputError& error) {
       if (are_as_long) throw;
       throw InputError(
@@ -42,7 +82,7 @@ class OpenImport {
                       "they take has to be fixed)",
                       error.what()));
     }
-    for (const SymbolValues& point : PointsToConfirm(symbols_)) {
+    for (const SymbolValues& point : PointsToConfirm(symbols_, is_general_ ? 8 : 2)) {
       if (const std::string difference = DifferenceAt(point); !difference.empty()) {
         Refuse(point, difference);
       }
@@ -51,16 +91,21 @@ class OpenImport {
     return std::move(open_);
   }
 
- private:
   Graph At(const SymbolValues& lengths) {
     ImportOptions fixed = options_;
     fixed.symbols.clear();
     for (size_t s = 0; s < symbols_.size(); ++s) fixed.dimensions[symbols_[s].name] = lengths[s];
     try {
-      return ImportToCompare(path_, model_, fixed, known_);
+      return ImportToCompare(path_, model_, fixed, known_, is_general_);
     } catch (const InputError& error) {
       throw InputError(fmt::format("with {} {}", PointText(lengths), error.what()));
     }
+  }
+
+  static std::string Text(const std::vector<Symbol>& symbols) {
+    std::vector<std::string> texts;
+    for (const Symbol& symbol : symbols) texts.push_back(symbol.ToString());
+    return fmt::format("{}", fmt::join(texts, " "));
   }
 
   std::string PointText(const SymbolValues& lengths) const {
@@ -96,8 +141,8 @@ class OpenImport {
       }
     }
     throw InputError(fmt::format(
-        "with {} {}; it follows the lengths neither linearly nor as a product of two of them{}",
-        PointText(point), difference, MultiplesAdvice(symbols_)));
+        "with {} {}; it follows the lengths neither linearly nor as a product of two of them",
+        PointText(point), difference));
   }
 
   /// The symbol from the length on for which the network is this one, the other lengths being
@@ -120,20 +165,30 @@ class OpenImport {
 
   /// Samples and one more: what holds for so few may not hold for any other.
   static constexpr int64_t kFewest = 4;
+  /// Of multiples that are tried.
+  static constexpr int64_t kMaxStep = 64;
 
   const std::string& path_;
   const onnx::ModelProto& model_;
   const ImportOptions& options_;
-  const std::vector<Symbol>& symbols_;
+  std::vector<Symbol> symbols_;
   KnownInitializers known_;
   Graph open_;
+  bool is_general_ = false, is_generalized_ = false;
 };
 
 }  // namespace
 
 Graph ImportOpen(const std::string& path, const onnx::ModelProto& model,
                  const ImportOptions& options) {
-  return OpenImport(path, model, options).Run();
+  OpenImport import(path, model, options);
+  try {
+    return import.Run();
+  } catch (const InputError& error) {
+    const std::string multiples = import.MultiplesThatDo();
+    if (multiples.empty()) throw;
+    throw InputError(fmt::format("{}; it is one network with {}", error.what(), multiples));
+  }
 }
 
 }  // namespace bayloom::graph

@@ -22,7 +22,7 @@ using KnownInitializers =
 
 /// An import that can be compared with one for other lengths (GraphBuilder::CompareLengths).
 Graph ImportToCompare(const std::string& path, const onnx::ModelProto& model,
-                      const ImportOptions& options, KnownInitializers& known);
+                      const ImportOptions& options, KnownInitializers& known, bool ratios = false);
 
 /// A model as a graph in which the dimensions that options.symbols name are open, with the bounds
 /// of all values and iterators. It is imported for some lengths, and generalized from these

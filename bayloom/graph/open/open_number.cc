@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "bayloom/graph/open/sample_points.h"
 #include "bayloom/tensor/scalar.h"
 
 namespace bayloom::graph {
@@ -61,8 +60,7 @@ Expr Rebuilt(const Expr& e, std::vector<Expr> operands) {
 
 }  // namespace
 
-std::optional<OpenNumber> FitNumber(std::span<const Symbol> symbols,
-                                    std::span<const Expr> literals) {
+std::optional<OpenNumber> FitNumber(LengthFit& fit, std::span<const Expr> literals) {
   if (literals[0]->dtype == tensor::DType::kBool) return std::nullopt;
   for (const bool is_reciprocal : {false, true}) {
     std::vector<int64_t> values;
@@ -70,7 +68,9 @@ std::optional<OpenNumber> FitNumber(std::span<const Symbol> symbols,
       if (const auto number = NumberOf(literal, is_reciprocal)) values.push_back(*number);
     }
     if (values.size() < literals.size()) continue;
-    return OpenNumber{FitLength(symbols, values), is_reciprocal, literals[0]->dtype};
+    if (const std::optional<Length> length = fit.Find(values)) {
+      return OpenNumber{*length, is_reciprocal, literals[0]->dtype};
+    }
   }
   return std::nullopt;
 }

@@ -8,20 +8,20 @@
 #include <unordered_map>
 #include <vector>
 
+#include "bayloom/graph/open/length_fit.h"
 #include "bayloom/graph/open/size_table.h"
 
 namespace bayloom::graph {
 
-/// A number in an expression that follows the lengths: a polynomial, or one divided by it.
+/// A number in an expression that follows the lengths: a length, or one divided by it.
 struct OpenNumber {
   Length length;
   bool is_reciprocal = false;
   tensor::DType dtype = tensor::DType::kInt64;
 };
 
-/// Where literals of one type, one per sample point, come from; nullopt if it is neither.
-std::optional<OpenNumber> FitNumber(std::span<const Symbol> symbols,
-                                    std::span<const tensor::Expr> literals);
+/// Where literals of one type, one per point of the fit, come from; nullopt if it is neither.
+std::optional<OpenNumber> FitNumber(LengthFit& fit, std::span<const tensor::Expr> literals);
 
 /// The number in an expression.
 tensor::Expr ToExpr(const OpenNumber& number, SizeTable& sizes);

@@ -12,7 +12,6 @@ namespace bayloom::graph {
 namespace {
 
 constexpr int kDegree = 2;
-constexpr int kRandomPoints = 2;
 
 /// Steps from the largest lengths, by symbol.
 using Steps = std::vector<int>;
@@ -87,7 +86,22 @@ Length FitLength(std::span<const Symbol> symbols, std::span<const int64_t> value
   return sum;
 }
 
-std::vector<SymbolValues> PointsToConfirm(std::span<const Symbol> symbols) {
+std::vector<SymbolValues> PointsBetween(std::span<const Symbol> symbols) {
+  constexpr int kSuccessive = 24, kRandom = 16;
+  base::RandomStream random(2);
+  std::vector<SymbolValues> points;
+  for (int i = 0; i < kSuccessive + kRandom; ++i) {
+    SymbolValues& point = points.emplace_back();
+    for (const Symbol& symbol : symbols) {
+      const int64_t half = (symbol.ValueCount() + 1) / 2;
+      const int64_t steps = i < kSuccessive ? i % half : random.UniformInt(half);
+      point.push_back(symbol.largest - steps * symbol.step);
+    }
+  }
+  return points;
+}
+
+std::vector<SymbolValues> PointsToConfirm(std::span<const Symbol> symbols, int random_points) {
   const SymbolValues largest = PointAt(symbols, Steps(symbols.size(), 0));
   SymbolValues smallest, next;
   std::vector<SymbolValues> points(2);
@@ -102,7 +116,7 @@ std::vector<SymbolValues> PointsToConfirm(std::span<const Symbol> symbols) {
   points[0] = std::move(smallest);
   points[1] = std::move(next);
   base::RandomStream random(1);
-  for (int i = 0; i < kRandomPoints; ++i) {
+  for (int i = 0; i < random_points; ++i) {
     SymbolValues& point = points.emplace_back();
     for (const Symbol& symbol : symbols) {
       point.push_back(symbol.smallest + random.UniformInt(symbol.ValueCount()) * symbol.step);
@@ -111,16 +125,15 @@ std::vector<SymbolValues> PointsToConfirm(std::span<const Symbol> symbols) {
   return points;
 }
 
-std::string MultiplesAdvice(std::span<const Symbol> symbols) {
-  constexpr int64_t kStep = 32;
-  std::string text;
+std::vector<Symbol> WithMultiples(std::span<const Symbol> symbols, int64_t step) {
+  std::vector<Symbol> all;
   for (const Symbol& s : symbols) {
-    const Symbol stepped = {s.name, (s.smallest + kStep - 1) / kStep * kStep,
-                            s.largest / kStep * kStep, kStep};
-    if (s.step != 1 || stepped.ValueCount() <= kDegree) continue;
-    text += (text.empty() ? "; multiples may do: " : " ") + stepped.ToString();
+    const Symbol stepped = {s.name, (s.smallest + step - 1) / step * step, s.largest / step * step,
+                            step};
+    const bool is_enough = s.step == 1 && stepped.ValueCount() > kDegree + 1;
+    all.push_back(is_enough ? stepped : s);
   }
-  return text;
+  return all;
 }
 
 }  // namespace bayloom::graph

@@ -22,11 +22,15 @@ std::vector<SymbolValues> SamplePoints(std::span<const Symbol> symbols);
 /// The polynomial that has these values at the sample points.
 Length FitLength(std::span<const Symbol> symbols, std::span<const int64_t> values);
 
+/// Further points, which tell lengths apart that are quotients rounded down: lengths that follow
+/// each other, all symbols at once, and random ones among the larger half.
+std::vector<SymbolValues> PointsBetween(std::span<const Symbol> symbols);
+
 /// Where to see whether what was made of the samples holds: the smallest lengths, those next to
 /// them, some at random and, per symbol, one step beyond the samples.
-std::vector<SymbolValues> PointsToConfirm(std::span<const Symbol> symbols);
+std::vector<SymbolValues> PointsToConfirm(std::span<const Symbol> symbols, int random_points = 2);
 
-/// "; multiples may do: height=32..1280:32", for symbols without steps that have many values.
-std::string MultiplesAdvice(std::span<const Symbol> symbols);
+/// The symbols with multiples of `step` in place of all lengths, where there are enough of these.
+std::vector<Symbol> WithMultiples(std::span<const Symbol> symbols, int64_t step);
 
 }  // namespace bayloom::graph

@@ -17,6 +17,7 @@ struct AxisMap {
   int64_t in = 1, out = 1;
   double scale = 1;
   double roi_start = 0, roi_end = 1;
+  bool is_by_size = false;  ///< the scale is the ratio of the extents
 
   bool Unchanged() const { return in == out && scale == 1; }
 };
@@ -163,6 +164,38 @@ tensor::Expr IndexWithin(OperatorContext& context, const AxisMap& axis, const te
                                               : index;
 }
 
+/// An output element's coordinate, numerator / denominator, where it is a fraction of integers.
+struct Fraction {
+  tensor::Expr numerator;
+  int64_t denominator;
+};
+
+std::optional<Fraction> InputFraction(const AxisMap& axis, const std::string& rule,
+                                      const tensor::Expr& place) {
+  const tensor::Expr in(axis.in), out(axis.out);
+  if (rule == "asymmetric") return Fraction{place * in, axis.out};
+  if (rule == "align_corners") return Fraction{place * (axis.in - 1), axis.out - 1};
+  if (rule == "half_pixel" || rule == "pytorch_half_pixel" || rule == "half_pixel_symmetric") {
+    return Fraction{(place * 2 + 1) * in - out, 2 * axis.out};
+  }
+  return std::nullopt;
+}
+
+/// The same as Nearest.
+std::optional<tensor::Expr> NearestOf(const std::string& rule, const Fraction& x) {
+  const auto ceil_of = [](const tensor::Expr& n, int64_t d) {
+    return -tensor::FloorDiv(-n, tensor::Expr(d));
+  };
+  const int64_t d = x.denominator;
+  if (rule == "floor") return tensor::FloorDiv(x.numerator, tensor::Expr(d));
+  if (rule == "ceil") return ceil_of(x.numerator, d);
+  if (rule == "round_prefer_floor") return ceil_of(x.numerator * 2 - d, 2 * d);
+  if (rule == "round_prefer_ceil") {
+    return tensor::FloorDiv(x.numerator * 2 + d, tensor::Expr(2 * d));
+  }
+  return std::nullopt;
+}
+
 tensor::Tensor FloatConstant(OperatorContext& context, const std::vector<float>& values,
                              tensor::DType dtype, std::vector<int64_t> shape) {
   tensor::HostTensor tensor = tensor::HostTensor::Zeros(dtype, std::move(shape));
@@ -183,27 +216,76 @@ tensor::Expr NearestIndex(OperatorContext& context, const AxisMap& axis, const T
   return IndexWithin(context, axis, IntConstant(context, t.index, {axis.out})(place));
 }
 
-/// Resizes along one axis: a gather from a constant table, weighted if there are several taps.
+/// The tables of nearest and linear resizing as what a network computes from the extents, which may
+/// have another ratio for other lengths.
+struct ComputedTaps {
+  int taps = 1;
+  tensor::Tensor index, weight;
+};
+
+std::optional<ComputedTaps> ComputeTaps(OperatorContext& context, const AxisMap& axis,
+                                        const ResizeModes& modes, tensor::DType dtype) {
+  GraphBuilder& builder = context.builder();
+  const bool is_linear = modes.mode == "linear" && !modes.antialias;
+  const auto fraction = InputFraction(axis, modes.coordinates, tensor::IterVar(0));
+  const bool is_possible = builder.compares_ratios() && axis.is_by_size && fraction &&
+                           fraction->denominator > 0 && (is_linear || modes.mode == "nearest");
+  if (!is_possible) return std::nullopt;
+  const auto at = [&](const tensor::Expr& place) {
+    return *InputFraction(axis, modes.coordinates, place);
+  };
+  if (!is_linear && !NearestOf(modes.nearest, *fraction)) return std::nullopt;
+  const auto within = [&](const tensor::Expr& index) {
+    return tensor::Max(tensor::Min(index, tensor::Expr(axis.in - 1)), tensor::Expr(0));
+  };
+  ComputedTaps taps;
+  if (!is_linear) {
+    taps.index = builder.Map("resize.index", {axis.out}, [&](const Exprs& s) {
+      return within(*NearestOf(modes.nearest, at(s[0])));
+    });
+    return taps;
+  }
+  taps.taps = 2;
+  taps.index = builder.Map("resize.index", {axis.out, 2}, [&](const Exprs& s) {
+    const Fraction x = at(s[0]);
+    return within(tensor::FloorDiv(x.numerator, tensor::Expr(x.denominator)) + s[1]);
+  });
+  taps.weight = builder.Map("resize.weights", {axis.out, 2}, [&](const Exprs& s) {
+    const Fraction x = at(s[0]);
+    const tensor::Expr rest = tensor::FloorMod(x.numerator, tensor::Expr(x.denominator));
+    const tensor::Expr second =
+        tensor::Cast(dtype, rest) / tensor::Cast(dtype, tensor::Expr(x.denominator));
+    return tensor::Select(tensor::Equal(s[1], tensor::Expr(0)), tensor::Literal(1, dtype) - second,
+                          second);
+  });
+  return taps;
+}
+
+/// Resizes along one axis: a gather from a table, weighted if there are several taps.
 tensor::Tensor ResizeAxis(OperatorContext& context, const tensor::Tensor& x, int d,
                           const AxisMap& axis, const ResizeModes& modes) {
   constexpr int64_t kMaxLengthScale = 1 << 24;
   if (axis.out > kMaxLengthScale)
     context.Refuse(fmt::format("resizing to an extent of {}", axis.out));
-  const Taps t = MakeTaps(context, axis, modes);
   std::vector<int64_t> shape = x.shape();
   shape[d] = axis.out;
-  if (t.taps == 1) {
+  const auto computed = ComputeTaps(context, axis, modes, x.dtype());
+  const Taps t = computed ? Taps() : MakeTaps(context, axis, modes);
+  const int taps = computed ? computed->taps : t.taps;
+  if (taps == 1) {
     return context.builder().Map("resize", shape, [&](const Exprs& s) {
       Exprs from = s;
-      from[d] = NearestIndex(context, axis, t, s[d]);
+      from[d] = computed ? computed->index(s[d]) : NearestIndex(context, axis, t, s[d]);
       return x.At(from);
     });
   }
-  const tensor::Tensor index = IntConstant(context, t.index, {axis.out, t.taps});
-  const tensor::Tensor weight = FloatConstant(context, t.weight, x.dtype(), {axis.out, t.taps});
+  const tensor::Tensor index =
+      computed ? computed->index : IntConstant(context, t.index, {axis.out, taps});
+  const tensor::Tensor weight =
+      computed ? computed->weight : FloatConstant(context, t.weight, x.dtype(), {axis.out, taps});
   constexpr int kMaxTerms = 8;  // in one expression
-  if (t.taps > kMaxTerms) {
-    return context.builder().Reduce("resize", shape, {{"tap", t.taps}}, tensor::Reduction::kSum,
+  if (taps > kMaxTerms) {
+    return context.builder().Reduce("resize", shape, {{"tap", taps}}, tensor::Reduction::kSum,
                                     [&](const Exprs& s, const Exprs& r) {
                                       Exprs from = s;
                                       from[d] = IndexWithin(context, axis, index(s[d], r[0]));
@@ -212,7 +294,7 @@ tensor::Tensor ResizeAxis(OperatorContext& context, const tensor::Tensor& x, int
   }
   return context.builder().Map("resize", shape, [&](const Exprs& s) {
     tensor::Expr sum;
-    for (int k = 0; k < t.taps; ++k) {
+    for (int k = 0; k < taps; ++k) {
       Exprs from = s;
       from[d] = IndexWithin(context, axis, index(s[d], k));
       const tensor::Expr term = x.At(from) * weight(s[d], k);
@@ -319,6 +401,7 @@ void SetSizes(OperatorContext& context, const std::vector<int>& axes,
   for (size_t k = 0; k < axes.size(); ++k) {
     AxisMap& map = maps[axes[k]];
     map.scale = policy == "stretch" ? scales[k] : common;
+    map.is_by_size = policy == "stretch";
     const double extent = std::floor(map.scale * static_cast<double>(map.in) + 0.5);
     if (extent < 1 || extent >= 0x1p40) context.Refuse("resizing to an extent out of range");
     map.out = static_cast<int64_t>(extent);

@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/graph/open/length_fit.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace bayloom::graph {
+namespace {
+
+/// Divisors of extents: strides of convolutions and windows.
+constexpr int64_t kMaxDivisor = 64;
+
+std::vector<int64_t> Differences(std::span<const int64_t> values) {
+  std::vector<int64_t> differences;
+  for (int64_t value : values) differences.push_back(value - values[0]);
+  return differences;
+}
+
+/// a + factor * b
+std::vector<int64_t> Sum(const std::vector<int64_t>& a, const std::vector<int64_t>& b,
+                         int64_t factor) {
+  std::vector<int64_t> sum;
+  for (size_t i = 0; i < a.size(); ++i) sum.push_back(a[i] + factor * b[i]);
+  return sum;
+}
+
+}  // namespace
+
+LengthFit::LengthFit(std::vector<Symbol> symbols, std::vector<SymbolValues> points)
+    : symbols_(std::move(symbols)),
+      points_(std::move(points)),
+      samples_(SamplePoints(symbols_).size()) {}
+
+bool LengthFit::Has(const Length& length, std::span<const int64_t> values) const {
+  try {
+    for (size_t p = 0; p < points_.size(); ++p) {
+      if (length.Evaluate(points_[p]) != values[p]) return false;
+    }
+  } catch (const std::logic_error&) {  // it is no integer there
+    return false;
+  }
+  return true;
+}
+
+std::optional<Length> LengthFit::Find(std::span<const int64_t> values) {
+  const std::optional<Length> found = Fit(values);
+  if (found && !found->AsConstant()) {
+    if (places_.emplace(Differences(values), known_.size()).second) {
+      known_.push_back({*found, {values.begin(), values.end()}});
+    }
+  }
+  return found;
+}
+
+std::optional<Length> LengthFit::Fit(std::span<const int64_t> given) const {
+  const Length polynomial = FitLength(symbols_, given.first(samples_));
+  if (points_.size() == samples_ || Has(polynomial, given)) return polynomial;
+  const Values values(given.begin(), given.end());
+  if (const auto shifted = Shifted(values)) return shifted;
+  for (auto of = known_.rbegin(); of != known_.rend(); ++of) {  // the operand's are the last ones
+    if (const auto quotient = Quotient(*of, values)) return quotient;
+  }
+  return Combination(values);
+}
+
+std::optional<Length> LengthFit::Shifted(const Values& values) const {
+  if (std::ranges::count(values, values[0]) == std::ssize(values)) return values[0];
+  const auto place = places_.find(Differences(values));
+  if (place == places_.end()) return std::nullopt;
+  const Known& known = known_[place->second];
+  return known.length + (values[0] - known.values[0]);
+}
+
+std::optional<Length> LengthFit::Quotient(const Known& of, const Values& values) const {
+  const auto [low, high] = std::ranges::minmax_element(of.values);
+  const int64_t span = *high - *low;
+  const int64_t rise = values[high - of.values.begin()] - values[low - of.values.begin()];
+  if (rise <= 0) return std::nullopt;
+  const auto shifted = [&](const Length& length, int64_t value) -> std::optional<Length> {
+    const Length sum = length + (values[0] - value);
+    return Has(sum, values) ? std::optional(sum) : std::nullopt;
+  };
+  if (span % rise == 0 || rise % span == 0) {
+    const Length multiple = of.length * rise / span;
+    if (of.values[0] * rise % span == 0) {
+      if (const auto found = shifted(multiple, of.values[0] * rise / span)) return found;
+    }
+  }
+  const int64_t about = (span + rise / 2) / rise;
+  for (int64_t d = std::max<int64_t>(about - 1, 2); d <= std::min(about + 1, kMaxDivisor); ++d) {
+    for (int64_t b = 0; b < d; ++b) {
+      const auto found = shifted(Length::Floor(of.length + b, d), (of.values[0] + b) / d);
+      if (found) return found;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Length> LengthFit::Combination(const Values& values) const {
+  for (const Known& a : known_) {
+    if (const auto rest = Shifted(Sum(values, a.values, -1))) return *rest + a.length;
+    if (const auto whole = Shifted(Sum(values, a.values, 1))) return *whole - a.length;
+  }
+  for (size_t a = 0; a < known_.size(); ++a) {
+    for (size_t b = 0; b <= a; ++b) {
+      const Values rest = Sum(Sum(values, known_[a].values, -1), known_[b].values, -1);
+      if (const auto third = Shifted(rest)) return *third + known_[a].length + known_[b].length;
+      const int64_t product = known_[a].values[0] * known_[b].values[0];
+      if (product == 0 || values[0] % product != 0) continue;
+      const Length multiple = known_[a].length * known_[b].length * (values[0] / product);
+      if (Has(multiple, values)) return multiple;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace bayloom::graph

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "bayloom/graph/open/sample_points.h"
+
+namespace bayloom::graph {
+
+/// Finds lengths by their values at some points.
+class LengthFit {
+ public:
+  /// `points` begin with SamplePoints(symbols). If there are others, they tell whether what was
+  /// found at these holds, and lengths need not be polynomials.
+  LengthFit(std::vector<Symbol> symbols, std::vector<SymbolValues> points);
+
+  /// The length with these values: a polynomial of at most the second degree, or what follows from
+  /// lengths that were found before, as a convolution's extent follows from that of its input: a
+  /// quotient rounded down, a multiple, a sum, a difference or a product.
+  std::optional<Length> Find(std::span<const int64_t> values);
+
+  const std::vector<SymbolValues>& points() const { return points_; }
+
+ private:
+  using Values = std::vector<int64_t>;
+  struct Known {
+    Length length;
+    Values values;
+  };
+
+  /// Whether the length has these values.
+  bool Has(const Length& length, std::span<const int64_t> values) const;
+  std::optional<Length> Fit(std::span<const int64_t> values) const;
+  /// A constant, or the sum of one and a known length.
+  std::optional<Length> Shifted(const Values& values) const;
+  std::optional<Length> Quotient(const Known& of, const Values& values) const;
+  std::optional<Length> Combination(const Values& values) const;
+
+  const std::vector<Symbol> symbols_;
+  const std::vector<SymbolValues> points_;
+  const size_t samples_;  // the first ones of the points, which make a polynomial
+  std::vector<Known> known_;
+  std::map<Values, size_t> places_;  // of known lengths, by the differences from the first value
+};
+
+}  // namespace bayloom::graph
