@@ -148,7 +148,8 @@ tensor::Tensor GraphBuilder::View(const tensor::Tensor& source, std::vector<int6
 tensor::Tensor GraphBuilder::Rows(const tensor::Tensor& source, int64_t first, int64_t count) {
   std::vector<int64_t> shape = source.shape();
   if (first == 0 && count == shape.at(0)) return source;
-  if (first < 0 || count < 0 || first > shape.at(0) - count) {
+  const bool is_beyond = first > shape[0] - count && (!compares_lengths() || ConstantOf(source));
+  if (first < 0 || count < 0 || is_beyond) {
     throw InputError(
         fmt::format("rows {} to {} of {}", first, first + count, ToString(source.dtype(), shape)));
   }
@@ -222,7 +223,7 @@ tensor::Tensor GraphBuilder::AddNode(Node node, std::vector<int64_t> shape) {
     };
     value.constant = std::make_shared<const tensor::HostTensor>(EvaluateStage(node.stage, lookup));
   }
-  if (!value.constant || compares_lengths_) graph_.nodes.push_back(std::move(node));
+  if (!value.constant || compares_lengths()) graph_.nodes.push_back(std::move(node));
   graph_.values.push_back(std::move(value));
   return tensor::Tensor(id, dtype, std::move(shape));
 }
@@ -253,7 +254,7 @@ void GraphBuilder::Rename(const tensor::Tensor& tensor, std::string name) {
 
 Graph GraphBuilder::Build(std::vector<GraphOutput> outputs) {
   graph_.outputs = std::move(outputs);
-  if (!compares_lengths_) RemoveDeadNodes(graph_);
+  if (!compares_lengths()) RemoveDeadNodes(graph_);
   return std::move(graph_);
 }
 

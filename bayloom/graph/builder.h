@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bayloom/graph/graph.h"
+#include "bayloom/graph/unrolled_steps.h"
 #include "bayloom/tensor/library_call.h"
 
 namespace bayloom::graph {
@@ -34,13 +35,23 @@ class GraphBuilder {
   /// Writes the graph so that it can be compared with that of other lengths (open/compare.h): the
   /// nodes of what is folded stay in it, and what the outputs do not need; operators write an index
   /// that depends on an extent as an expression, not as a table.
-  /// With `ratios`, so do ratios of extents that may be other ones for other lengths.
-  void CompareLengths(bool ratios) {
-    compares_lengths_ = true;
+  /// With `ratios`, so do ratios of extents that may be other ones for other lengths. `steps` are
+  /// those of all imports that are compared.
+  void CompareLengths(bool ratios, UnrolledSteps& steps) {
+    steps_ = &steps;
     compares_ratios_ = ratios;
+    steps.BeginImport();
   }
-  bool compares_lengths() const { return compares_lengths_; }
+  bool compares_lengths() const { return steps_ != nullptr; }
   bool compares_ratios() const { return compares_ratios_; }
+  /// Whether what is written belongs to a step of a loop that is not there for these lengths. Its
+  /// indices may lie outside of what they index.
+  void SetAbsent(bool is_absent) { is_absent_ = is_absent; }
+  bool is_absent() const { return is_absent_; }
+  /// How an operator is unrolled that takes so many steps.
+  Unrolling UnrollingOf(int64_t steps) const {
+    return steps_ != nullptr ? steps_->Of(steps) : Unrolling{steps};
+  }
 
   /// Nodes made from now on are named "<scope>.<op>".
   void SetScope(std::string scope) { scope_ = std::move(scope); }
@@ -62,7 +73,8 @@ class GraphBuilder {
   tensor::Tensor View(const tensor::Tensor& source, std::vector<int64_t> shape);
 
   /// `count` rows along the first axis from row `first` on. They are read where they lie if
-  /// kernels may read from there; otherwise they are copied.
+  /// kernels may read from there; otherwise they are copied. Where lengths are compared, rows may
+  /// be beyond the last one: those of a step that is not there.
   tensor::Tensor Rows(const tensor::Tensor& source, int64_t first, int64_t count);
 
   /// The data if it is known at compile time, else null.
@@ -87,7 +99,8 @@ class GraphBuilder {
   Graph graph_;
   std::string scope_;
   std::shared_ptr<KnownFloats> known_floats_;
-  bool compares_lengths_ = false, compares_ratios_ = false;
+  UnrolledSteps* steps_ = nullptr;  ///< where lengths are compared
+  bool compares_ratios_ = false, is_absent_ = false;
   int64_t folding_budget_;  ///< work that may still be spent on folding
 };
 

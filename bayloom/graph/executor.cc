@@ -137,6 +137,7 @@ struct OnProcessor final : Executor::Impl {
         }
         if (!plan.small_calls.empty()) {
           for (const SmallCall& small : plan.small_calls[call]) {
+            if (small.IsNothing()) continue;
             own = std::max(own, objects[small.call.task].WorkspaceBytes(threads));
           }
         }
@@ -243,22 +244,24 @@ struct OnProcessor final : Executor::Impl {
 void OnProcessor::RunRound(const std::vector<int>& round, const std::vector<const void*>& inputs,
                            const std::vector<void*>& outputs, std::vector<double>* seconds) {
   std::array<bayloom_kernel_call, BAYLOOM_MAX_LOOPS> together{};
+  int count = 0;
   for (size_t i = 0; i < round.size(); ++i) {
     const PlannedCall& call = CallOf(round[i]);
+    if (call.task == SmallCall::kNothing) continue;
     const codegen::LoadedKernel& kernel = kernels[first_kernels[call.task] + used[call.task]];
     std::vector<void*>& parameters = call_parameters[i];
     parameters.clear();
     for (const Storage& s : call.arguments) parameters.push_back(Resolve(s, inputs, outputs));
     void* const own = static_cast<char*>(workspace.get()) + workspace_offsets[round[i]];
-    together[i] = {parameters.data(), own, kernel.steps().data(),
-                   static_cast<int>(kernel.steps().size())};
+    together[count++] = {parameters.data(), own, kernel.steps().data(),
+                         static_cast<int>(kernel.steps().size())};
     if (round.size() > 1 && seconds == nullptr) continue;
     const double start = seconds != nullptr ? Now() : 0;
     kernel(parameters.data(), own);
     if (seconds != nullptr) (*seconds)[round[i]] += Now() - start;
   }
-  if (round.size() > 1 && seconds == nullptr) {
-    bayloom_run_together(static_cast<int>(round.size()), together.data());
+  if (round.size() > 1 && seconds == nullptr && count > 0) {
+    bayloom_run_together(count, together.data());
   }
 }
 

@@ -61,9 +61,9 @@ class Importer {
   }
 
   /// To compare it with an import for other lengths. Initializers that are read are in `known`.
-  Graph RunToCompare(KnownInitializers& known, bool ratios) {
+  Graph RunToCompare(KnownInitializers& known, UnrolledSteps& steps, bool ratios) {
     known_ = &known;
-    builder_.CompareLengths(ratios);
+    builder_.CompareLengths(ratios, steps);
     return Run();
   }
 
@@ -422,8 +422,9 @@ std::optional<Graph> ImportNoting(const std::string& path, const onnx::ModelProt
 }
 
 Graph ImportToCompare(const std::string& path, const onnx::ModelProto& model,
-                      const ImportOptions& options, KnownInitializers& known, bool ratios) {
-  return Importer(path, model, options, ThrowRefusals()).RunToCompare(known, ratios);
+                      const ImportOptions& options, KnownInitializers& known, UnrolledSteps& steps,
+                      bool ratios) {
+  return Importer(path, model, options, ThrowRefusals()).RunToCompare(known, steps, ratios);
 }
 
 Graph ImportOnnx(const std::string& path, const ImportOptions& options) {

@@ -12,6 +12,7 @@
 #include "bayloom/base/hash.h"
 #include "bayloom/codegen/abi.h"
 #include "bayloom/codegen/runtime/bayloom_open.h"
+#include "bayloom/graph/tasks/call_conditions.h"
 #include "bayloom/graph/tasks/network_memory.h"
 #include "bayloom/graph/tasks/rounds.h"
 #include "bayloom/tensor/interpreter.h"
@@ -47,9 +48,13 @@ class Planner {
       const auto at = std::ranges::find(graph_.inputs, input) - graph_.inputs.begin();
       plan_.open_inputs.push_back(OpenTensorOf(static_cast<int>(at), input, placed_.at(input)));
     }
-    for (const TaskCall& call : network_.calls) {
+    const auto conditions = ConditionsOfCalls(network_);
+    const auto is_there = [](const auto& condition) { return condition.has_value(); };
+    const bool has_small = !small.empty() || std::ranges::any_of(conditions, is_there);
+    for (size_t c = 0; c < network_.calls.size(); ++c) {
+      const TaskCall& call = network_.calls[c];
       plan_.calls.push_back(PlanCall(call, *programs_[call.task]));
-      if (!small.empty()) plan_.small_calls.push_back(PlanSmallCalls(call, small));
+      if (has_small) plan_.small_calls.push_back(PlanSmallCalls(call, small, conditions[c]));
       if (further.empty()) continue;
       std::vector<PlannedCall>& others = plan_.alternatives.emplace_back();
       for (const tensor::Program* program : further[call.task]) {
@@ -182,8 +187,10 @@ class Planner {
     return planned;
   }
 
-  std::vector<SmallCall> PlanSmallCalls(const TaskCall& call, std::span<const SmallProgram> small) {
+  std::vector<SmallCall> PlanSmallCalls(const TaskCall& call, std::span<const SmallProgram> small,
+                                        const std::optional<Length>& condition) {
     std::vector<SmallCall> calls;
+    if (condition) calls.push_back({{SmallCall::kNothing, {}}, *condition, 0});
     for (size_t i = 0; i < small.size(); ++i) {
       if (small[i].task != call.task) continue;
       SmallCall planned{PlanCall(call, *small[i].program),

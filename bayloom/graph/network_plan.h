@@ -43,11 +43,15 @@ struct SmallProgram {
   const tensor::Program* program;
 };
 
-/// A call of such a program.
+/// What takes the place of a call where a size is small: a call of such a program, or nothing.
 struct SmallCall {
-  PlannedCall call;  ///< its `task` is the number of tasks and the program's position behind these
+  static constexpr int kNothing = -1;
+  /// Its `task` is the number of tasks and the program's position behind these, or kNothing: there,
+  /// no one reads what the call computes.
+  PlannedCall call;
   Length size;
   int64_t up_to;
+  bool IsNothing() const { return call.task == kNothing; }
 };
 
 /// How calls that do not depend on each other are run.
@@ -100,8 +104,8 @@ class ConstantSink {
 /// executor and by ahead-of-time packages.
 struct NetworkPlan {
   std::vector<PlannedCall> calls;  ///< parallel to the network's
-  /// By call: what runs in place of it where a size is small, the smallest first. Empty: nothing
-  /// does.
+  /// By call: what runs in place of it where a size is small, the first one of those that fit.
+  /// Empty: all calls always run.
   std::vector<std::vector<SmallCall>> small_calls;
   /// The same calls of the further programs that their tasks have, where there are any
   /// (PlanWithAlternatives): first by call, then by program.

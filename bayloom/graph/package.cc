@@ -86,7 +86,9 @@ class KernelPool {
     }
     for (PlannedCall& call : plan.calls) call.task = kernel_of[call.task];
     for (std::vector<SmallCall>& calls : plan.small_calls) {
-      for (SmallCall& call : calls) call.call.task = kernel_of[call.call.task];
+      for (SmallCall& call : calls) {
+        if (!call.IsNothing()) call.call.task = kernel_of[call.call.task];
+      }
     }
     const std::vector<bool> here = plan.TasksSideBySide(programs_.size());
     side_by_side_.resize(programs_.size());

@@ -24,6 +24,9 @@ class BoundsOfIter {
         if (IsIter(e->operands[d])) return bounds[d];
         if (const Bound behind = Behind(e->operands[d], bounds[d]); behind.is_open()) return behind;
       }
+      for (const Expr& index : e->operands) {
+        if (const Bound reversed = Reversed(index); reversed.is_open()) return reversed;
+      }
     }
     if (e->op == ExprOp::kSelect) {
       const Bound condition = Unspecified(e->operands[0]);
@@ -67,6 +70,16 @@ class BoundsOfIter {
     const bool is_behind = index->op == ExprOp::kSub && IsIter(index->operands[0]);
     if (!is_behind || dimension.step != 1) return {};
     return {known_.size_of(index->operands[1] + SizeOf(dimension.size))};
+  }
+
+  /// Of an index that counts down from a size's last element to the first, and stays there: the
+  /// size.
+  Bound Reversed(const Expr& index) const {
+    const bool stays = index->op == ExprOp::kMax && StructurallyEqual(index->operands[1], Expr(0));
+    if (!stays) return {};
+    const Expr& down = index->operands[0];
+    if (down->op != ExprOp::kSub || !IsIter(down->operands[1])) return {};
+    return {known_.size_of(down->operands[0] + Expr(1))};
   }
 
   /// Whether the condition is that the iterator is below a size: it does not hold at the end.

@@ -53,6 +53,12 @@ std::vector<ScheduledModel> ScheduledModels() {
        "g (float[2, p, 3] x, float[2, s, 3] y) => (float[2, t, 3] z, float[2, 3] m) "
        "{ z = Concat<axis = 1>(x, y) m = ReduceMean<axes = [1], keepdims = 0>(z) }",
        {{9, 6}, {0, 1}, {1, 5}, {9, 1}}},
+      {"steps",
+       {{"s", 1, 20}},
+       "g (float[s, 1, 3] x, float[2, 64, 3] w, float[2, 64, 16] r) => "
+       "(float[s, 2, 1, 16] y, float[2, 1, 16] h, float[2, 1, 16] c) "
+       "{ y, h, c = LSTM<hidden_size = 16, direction = \"bidirectional\">(x, w, r) }",
+       {{20}, {1}, {7}, {16}, {17}, {2}}},
   };
 }
 
@@ -142,6 +148,24 @@ TEST(OpenExecutor, KeepsAttentionTogether) {
 
 TEST(OpenExecutor, IsNotForGpus) {
   EXPECT_THROW(ForGpu(Scheduled(ScheduledModels()[0]).tasks), InputError);
+}
+
+/// All calls that compute steps, and no others, are left out where no one reads them.
+TEST(OpenExecutor, RunsOnlyStepsThatAreThere) {
+  const Scheduled scheduled(ScheduledModels()[3]);
+  const Executor executor(scheduled.tasks, scheduled.pointers, codegen::HostTarget());
+  const auto calls_for = [&](int64_t steps) {
+    return std::ranges::count_if(executor.plan().small_calls, [&](const auto& calls) {
+      return calls.empty() || calls[0].size.Evaluate(std::vector{steps}) > calls[0].up_to;
+    });
+  };
+  const auto of_step = calls_for(3) - calls_for(2);
+  EXPECT_GE(of_step, 2);  // of both directions
+  for (int64_t steps = 2; steps <= 20; ++steps) {
+    EXPECT_EQ(calls_for(steps), calls_for(2) + of_step * (steps - 2));
+  }
+  EXPECT_LT(calls_for(1), calls_for(2));
+  EXPECT_EQ(calls_for(20), std::ssize(scheduled.tasks.calls));
 }
 
 /// The schedule for small lengths is another one: reductions are not decomposed.

@@ -89,12 +89,15 @@ std::string Refusal(const OpenModel& model) {
 }
 
 TEST(OpenImportRefuses, NodesThatAreOtherOnesForOtherLengths) {
-  // Recurrent operators are unrolled over the steps that there are.
-  EXPECT_THAT(Refusal({"steps",
-                       {{"s", 1, 9}},
-                       "g (float[s, 1, 2] x) => (float[s, 1, 1, 1] z) <float[1, 1, 2] w = {1, 2}, "
-                       "float[1, 1, 1] r = {3}> { z, h = RNN<hidden_size = 1>(x, w, r) }"}),
-              AllOf(HasSubstr("node '"), HasSubstr("with s=8"), HasSubstr("are unrolled")));
+  // Loops are unrolled until a condition ends them.
+  EXPECT_THAT(
+      Refusal({"steps",
+               {{"s", 2, 9}},
+               "g (float[s] x, float[1] i) => (float[1] t) <int64[1] k = {0}, bool o = {1}, "
+               "int64 l = {1}, int64 v = {100}> { h = Shape(x) n = Gather(h, k) "
+               "t = Loop<body = b (int64 j, bool c, float[1] a) => (bool e, float[1] d) "
+               "{ d = Tanh(a) m = Add(j, l) e = Less(m, n) }>(v, o, i) }"}),
+      AllOf(HasSubstr("node '"), HasSubstr("with s="), HasSubstr("are unrolled")));
 }
 
 TEST(OpenImportRefuses, LengthsThatDoNotFitAndNamesMultiplesThatDo) {

@@ -34,8 +34,14 @@ Graph OpenModel::Fixed(const SymbolValues& lengths) const {
 
 Graph OpenModel::ToCompare(const SymbolValues& lengths) const {
   KnownInitializers initializers;
-  return ImportToCompare("model", ParseModel(text, opset), FixedOptions(lengths), initializers,
-                         has_ratios);
+  UnrolledSteps steps;
+  const onnx::ModelProto model = ParseModel(text, opset);
+  const auto import = [&](const SymbolValues& of) {
+    return ImportToCompare("model", model, FixedOptions(of), initializers, steps, has_ratios);
+  };
+  import(SamplePoints(symbols).front());  // the one that says how many steps are unrolled
+  import(lengths);                        // tells which of these follow lengths
+  return import(lengths);
 }
 
 SymbolValues OpenModel::RandomLengths(base::RandomStream& stream) const {
@@ -75,6 +81,38 @@ std::vector<OpenModel> OpenModels() {
        {sequence},
        "g (float[2, s, 4] x, float[2, 3, s] y) => (float[2, 3, 4] z) { z = MatMul(y, x) }"},
       {"softmax", {sequence}, "g (float[3, s] x) => (float[3, s] z) { z = Softmax<axis = 1>(x) }"},
+      {"lstm",
+       {sequence},
+       "g (float[s, 2, 3] x, float[1, 16, 3] w, float[1, 16, 4] r, float[1, 32] b) => "
+       "(float[s, 1, 2, 4] y, float[1, 2, 4] h, float[1, 2, 4] c) "
+       "{ y, h, c = LSTM<hidden_size = 4>(x, w, r, b) }"},
+      {"lstm_of_two_directions",
+       {sequence},
+       "g (float[s, 1, 3] x, float[2, 16, 3] w, float[2, 16, 4] r, float[2, 1, 4] i) => "
+       "(float[s, 2, 1, 4] y, float[2, 1, 4] h, float[2, 1, 4] c) "
+       "{ y, h, c = LSTM<hidden_size = 4, direction = \"bidirectional\">(x, w, r, , , i, i) }"},
+      {"gru_of_ragged_sequences",
+       {sequence},
+       "g (float[s, 2, 3] x, float[2, 12, 3] w, float[2, 12, 4] r, int32[2] l) => "
+       "(float[s, 2, 2, 4] y, float[2, 2, 4] h) "
+       "{ y, h = GRU<hidden_size = 4, direction = \"bidirectional\">(x, w, r, , l) }"},
+      {"rnn_in_reverse_of_any_batch",
+       {batch, {"s", 2, 18}},
+       "g (float[s, b, 3] x, float[1, 4, 3] w, float[1, 4, 4] r) => "
+       "(float[s, 1, b, 4] y, float[1, b, 4] h) "
+       "{ y, h = RNN<hidden_size = 4, direction = \"reverse\">(x, w, r) }"},
+      {"scan",
+       {sequence},
+       "g (float[s, 4] x, float[4] i) => (float[4] t, float[s, 4] y) "
+       "{ t, y = Scan<num_scan_inputs = 1, scan_input_directions = [1], scan_output_directions = "
+       "[1], body = b (float[4] a, float[4] e) => (float[4] c, float[4] d) "
+       "{ m = Mul(a, e) c = Tanh(m) d = Add(c, e) }>(i, x) }"},
+      {"loop_of_as_many_trips_as_rows",
+       {{"s", 1, 18}},
+       "g (float[s, 4] x, float[4] i) => (float[4] t, float[s, 4] y) <int64[1] k = {0}> "
+       "{ h = Shape(x) n = Gather(h, k) t, y = Loop<body = b (int64 j, bool c, float[4] a) => "
+       "(bool c, float[4] d, float[4] e) { r = Gather<axis = 0>(x, j) m = Mul(a, r) d = Tanh(m) "
+       "e = Add(d, r) }>(n, , i) }"},
       {"mean",
        {batch, sequence},
        "g (float[b, s, 4] x) => (float[b, 4] z) { z = ReduceMean<axes = [1], keepdims = 0>(x) }"},

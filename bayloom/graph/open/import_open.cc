@@ -64,7 +64,7 @@ class OpenImport {
     points.insert(points.end(), between.begin(), between.end());
     is_general_ = !between.empty();
     is_generalized_ = false;
-    Graph largest = At(points[0]);
+    Graph largest = Largest(points);
     std::vector<std::vector<Counterpart>> samples;
     bool are_as_long = true;
     for (size_t p = 1; p < points.size(); ++p) {
@@ -78,7 +78,7 @@ class OpenImport {
     } catch (const InputError& error) {
       if (are_as_long) throw;
       throw InputError(
-          fmt::format("{} (recurrent operators and loops are unrolled: how many steps "
+          fmt::format("{} (loops are unrolled: of those that end by a condition, how many steps "
                       "they take has to be fixed)",
                       error.what()));
     }
@@ -91,12 +91,28 @@ class OpenImport {
     return std::move(open_);
   }
 
+  /// The import for the first point, in which it is known which operators take steps whose number
+  /// follows lengths.
+  Graph Largest(const std::vector<SymbolValues>& points) {
+    steps_ = {};
+    Graph largest = At(points[0]);
+    if (!steps_.HasOperators()) return largest;
+    SymbolValues others = points[0];
+    for (const SymbolValues& point : points) {
+      for (size_t s = 0; s < others.size(); ++s) {
+        if (point[s] != points[0][s]) others[s] = point[s];
+      }
+    }
+    At(others);
+    return steps_.HasOpen() ? At(points[0]) : largest;
+  }
+
   Graph At(const SymbolValues& lengths) {
     ImportOptions fixed = options_;
     fixed.symbols.clear();
     for (size_t s = 0; s < symbols_.size(); ++s) fixed.dimensions[symbols_[s].name] = lengths[s];
     try {
-      return ImportToCompare(path_, model_, fixed, known_, is_general_);
+      return ImportToCompare(path_, model_, fixed, known_, steps_, is_general_);
     } catch (const InputError& error) {
       throw InputError(fmt::format("with {} {}", PointText(lengths), error.what()));
     }
@@ -173,6 +189,7 @@ class OpenImport {
   const ImportOptions& options_;
   std::vector<Symbol> symbols_;
   KnownInitializers known_;
+  UnrolledSteps steps_;
   Graph open_;
   bool is_general_ = false, is_generalized_ = false;
 };

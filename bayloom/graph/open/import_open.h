@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "bayloom/graph/import.h"
+#include "bayloom/graph/unrolled_steps.h"
 
 namespace onnx {
 class ModelProto;
@@ -22,7 +23,8 @@ using KnownInitializers =
 
 /// An import that can be compared with one for other lengths (GraphBuilder::CompareLengths).
 Graph ImportToCompare(const std::string& path, const onnx::ModelProto& model,
-                      const ImportOptions& options, KnownInitializers& known, bool ratios = false);
+                      const ImportOptions& options, KnownInitializers& known, UnrolledSteps& steps,
+                      bool ratios = false);
 
 /// A model as a graph in which the dimensions that options.symbols name are open, with the bounds
 /// of all values and iterators. It is imported for some lengths, and generalized from these

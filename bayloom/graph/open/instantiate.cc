@@ -35,6 +35,16 @@ std::shared_ptr<const tensor::HostTensor> Folded(const Graph& graph, const Node&
 
 }  // namespace
 
+void ZeroBehindLastRow(const Graph& graph, Node& node) {
+  if (node.kind != NodeKind::kMap && node.kind != NodeKind::kSlice) return;
+  const tensor::Expr load = node.stage.value;
+  if (load->op != tensor::ExprOp::kLoad || load->operands.empty()) return;
+  const auto row = tensor::ToLinear(load->operands[0], static_cast<int>(node.stage.iters.size()));
+  if (!row || row->constant < graph.values[load->index].shape[0]) return;
+  node.kind = NodeKind::kMap;
+  node.stage.value = tensor::Literal(0, load->dtype);
+}
+
 Graph Instantiate(const Graph& graph, const SymbolValues& lengths) {
   Graph fixed = graph;
   fixed.symbols.clear();
@@ -64,6 +74,7 @@ Graph Instantiate(const Graph& graph, const SymbolValues& lengths) {
     if (node.kind != NodeKind::kView && node.kind != NodeKind::kCall) {
       node.stage.value = tensor::Simplify(node.stage.value, node.stage.iters);
     }
+    ZeroBehindLastRow(fixed, node);
     fixed.values[node.output()].constant = Folded(fixed, node);
   }
   return fixed;

@@ -13,4 +13,8 @@ namespace bayloom::graph {
 /// it).
 Graph Instantiate(const Graph& graph, const SymbolValues& lengths);
 
+/// Makes a node zero that reads rows behind the last one of a value: those of a step that is not
+/// there (UnrolledSteps). `graph` has no open dimensions.
+void ZeroBehindLastRow(const Graph& graph, Node& node);
+
 }  // namespace bayloom::graph

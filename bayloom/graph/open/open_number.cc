@@ -80,6 +80,16 @@ Expr ToExpr(const OpenNumber& number, SizeTable& sizes) {
   return number.is_reciprocal ? tensor::FloatLiteral(1, number.dtype) / value : value;
 }
 
+std::optional<Length> LengthOf(const Graph& graph, const Expr& e) {
+  if (e->op == ExprOp::kSize) return graph.values[e->index].size;
+  if (e->op == ExprOp::kInt) return Length(e->int_value);
+  const bool is_sum = e->op == ExprOp::kAdd;
+  if (!is_sum && e->op != ExprOp::kSub) return std::nullopt;
+  const auto a = LengthOf(graph, e->operands[0]), b = LengthOf(graph, e->operands[1]);
+  if (!a || !b) return std::nullopt;
+  return is_sum ? *a + *b : *a - *b;
+}
+
 Expr ReplaceLiterals(const Expr& e,
                      const std::unordered_map<const tensor::ExprNode*, Expr>& replacements) {
   if (const auto found = replacements.find(e.get()); found != replacements.end()) {

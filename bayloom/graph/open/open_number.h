@@ -26,6 +26,9 @@ std::optional<OpenNumber> FitNumber(LengthFit& fit, std::span<const tensor::Expr
 /// The number in an expression.
 tensor::Expr ToExpr(const OpenNumber& number, SizeTable& sizes);
 
+/// The length that an expression is: a sum or difference of sizes and numbers.
+std::optional<Length> LengthOf(const Graph& graph, const tensor::Expr& e);
+
 /// The expression with other nodes in place of literals.
 tensor::Expr ReplaceLiterals(
     const tensor::Expr& e,

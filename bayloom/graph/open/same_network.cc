@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "bayloom/graph/open/compare.h"
+#include "bayloom/graph/open/instantiate.h"
 #include "bayloom/graph/open/open_view.h"
 #include "bayloom/tensor/simplify.h"
 
@@ -71,6 +72,7 @@ class NormalForm {
 
   Graph Run() {
     for (Node& node : graph_.nodes) {
+      ZeroBehindLastRow(graph_, node);
       if (node.kind == NodeKind::kView) WriteAsCopy(graph_, node);
       if (node.IsAlias()) node.kind = NodeKind::kMap;
     }

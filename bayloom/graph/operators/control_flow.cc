@@ -39,7 +39,7 @@ tensor::Tensor TensorOf(OperatorContext& context, const NamedValue& value) {
   return *value.tensor;
 }
 
-tensor::Tensor Stack(OperatorContext& context, std::vector<tensor::Tensor> parts) {
+tensor::Tensor Stack(OperatorContext& context, std::vector<tensor::Tensor> parts, int64_t count) {
   const tensor::Tensor first = parts.at(0);
   std::vector<int64_t> shape = first.shape();
   for (tensor::Tensor& part : parts) {
@@ -49,16 +49,41 @@ tensor::Tensor Stack(OperatorContext& context, std::vector<tensor::Tensor> parts
     }
     if (shape.empty()) part = context.builder().View(part, {1});
   }
-  shape.insert(shape.begin(), std::ssize(parts));
-  return context.builder().View(ConcatenateRows(context, std::move(parts)), shape);
+  const int64_t rows = count * parts[0].shape()[0];
+  shape.insert(shape.begin(), count);
+  return context.builder().View(ConcatenateRows(context, std::move(parts), rows), shape);
 }
 
-NamedValue StackValues(OperatorContext& context, const std::vector<NamedValue>& parts) {
+NamedValue StackValues(OperatorContext& context, const std::vector<NamedValue>& parts,
+                       int64_t count) {
   std::vector<tensor::Tensor> tensors;
   for (const NamedValue& part : parts) tensors.push_back(TensorOf(context, part));
   const bool is_one_type =
       std::ranges::all_of(parts, [&](const NamedValue& p) { return p.type == parts[0].type; });
-  return {.tensor = Stack(context, std::move(tensors)), .type = is_one_type ? parts[0].type : 0};
+  return {.tensor = Stack(context, std::move(tensors), count),
+          .type = is_one_type ? parts[0].type : 0};
+}
+
+NamedValue ValueAt(OperatorContext& context, const std::vector<NamedValue>& values, int64_t at) {
+  const NamedValue stack = StackValues(context, values, at + 1);
+  const tensor::Tensor value = context.builder().Map(
+      context.label() + ".last", TensorOf(context, values[0]).shape(), [&](const Exprs& place) {
+        Exprs index = place;
+        index.insert(index.begin(), tensor::Expr(at));
+        return stack.tensor->At(index);
+      });
+  return {.tensor = value, .type = stack.type};
+}
+
+NamedValue ReverseParts(OperatorContext& context, const NamedValue& x) {
+  const tensor::Tensor& parts = *x.tensor;
+  const tensor::Tensor reversed =
+      context.builder().Map(context.label() + ".reverse", parts.shape(), [&](const Exprs& place) {
+        Exprs index = place;
+        index[0] = CountDown(parts.shape()[0], place[0]);
+        return parts.At(index);
+      });
+  return {.tensor = reversed, .type = x.type};
 }
 
 tensor::Tensor EmptyStack(OperatorContext& context, const tensor::Tensor& part) {

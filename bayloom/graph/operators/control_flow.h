@@ -33,10 +33,16 @@ tensor::Tensor TensorOf(OperatorContext& context, const NamedValue& value);
 /// The part at place `at` of the first axis, without that axis.
 tensor::Tensor PartOf(OperatorContext& context, const tensor::Tensor& x, int64_t at);
 
-/// The tensors along a new first axis; refuses different types and shapes. At least one.
-tensor::Tensor Stack(OperatorContext& context, std::vector<tensor::Tensor> parts);
+/// The first `count` of the tensors along a new first axis; refuses different types and shapes. At
+/// least one.
+tensor::Tensor Stack(OperatorContext& context, std::vector<tensor::Tensor> parts, int64_t count);
 /// The same with the type that all have in the model; refuses sequences.
-NamedValue StackValues(OperatorContext& context, const std::vector<NamedValue>& parts);
+NamedValue StackValues(OperatorContext& context, const std::vector<NamedValue>& parts,
+                       int64_t count);
+/// The value at a place among equal ones that a number of steps gives; `at` follows lengths.
+NamedValue ValueAt(OperatorContext& context, const std::vector<NamedValue>& values, int64_t at);
+/// With the first axis in reverse order.
+NamedValue ReverseParts(OperatorContext& context, const NamedValue& x);
 
 /// Of the type and shape of stacked parts, when there are none.
 tensor::Tensor EmptyStack(OperatorContext& context, const tensor::Tensor& part);

@@ -30,18 +30,29 @@ class LoopUnroller {
 
   void Run() {
     if (context_.HasInput(kCondition)) SetCondition(context_.Input(kCondition));
+    Unrolling unrolling{trip_count_};
+    if (trip_count_ <= kMaxIterations) unrolling = context_.builder().UnrollingOf(trip_count_);
+    std::vector<std::vector<NamedValue>> all_carried = {carried_};
     int64_t iteration = 0;
-    for (; goes_on_ && iteration < trip_count_; ++iteration) {
+    for (; goes_on_ && iteration < unrolling.steps; ++iteration) {
       CheckIterations(iteration);
       Iterate(iteration);
+      if (unrolling.is_open) all_carried.push_back(carried_);
+    }
+    if (unrolling.is_open) {
+      if (iteration < unrolling.steps) {
+        context_.Refuse("its trip count follows lengths, and its condition ends it before");
+      }
+      iteration = trip_count_;
+      CarryOut(all_carried);
     }
     for (size_t k = 0; k < carried_.size(); ++k) {
       context_.SetOutput(static_cast<int>(k), carried_[k]);
     }
     for (size_t k = 0; k < stacks_.size(); ++k) {
       const int output = static_cast<int>(carried_.size() + k);
-      if (iteration > 0) {
-        context_.SetOutput(output, StackValues(context_, stacks_[k]));
+      if (!stacks_[k].empty()) {
+        context_.SetOutput(output, StackValues(context_, stacks_[k], iteration));
         continue;
       }
       const NamedValue part = Body(0).at(1 + output);
@@ -52,6 +63,16 @@ class LoopUnroller {
   }
 
  private:
+  /// Takes what is carried after as many iterations as there are; `all`: before the first one, and
+  /// after each.
+  void CarryOut(const std::vector<std::vector<NamedValue>>& all) {
+    for (size_t k = 0; k < carried_.size(); ++k) {
+      std::vector<NamedValue> values;
+      for (const std::vector<NamedValue>& carried : all) values.push_back(carried[k]);
+      carried_[k] = ValueAt(context_, values, trip_count_);
+    }
+  }
+
   /// What decides about the next iteration.
   void SetCondition(const tensor::Tensor& condition) {
     CheckCondition(context_, condition);
@@ -89,7 +110,10 @@ class LoopUnroller {
     std::vector<NamedValue> arguments = {{.tensor = IntConstant(context_, {iteration}, {})},
                                          {.tensor = runs}};
     arguments.insert(arguments.end(), carried_.begin(), carried_.end());
+    const bool is_absent = context_.builder().is_absent();
+    context_.builder().SetAbsent(is_absent || iteration >= trip_count_);
     std::vector<NamedValue> results = context_.Subgraph("body", arguments);
+    context_.builder().SetAbsent(is_absent);
     if (results.size() != 1 + carried_.size() + stacks_.size()) {
       context_.Refuse(fmt::format("the body has {} outputs; {} are needed", results.size(),
                                   1 + carried_.size() + stacks_.size()));

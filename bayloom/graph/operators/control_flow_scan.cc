@@ -68,17 +68,23 @@ int64_t IterationCount(OperatorContext& context, const Values& scanned) {
 
 /// Of one sequence: the last states, then what was scanned, stacked along the first axis.
 /// `scanned` has the iterations along the first axis.
-Values ScanSequence(OperatorContext& context, Values states, const Values& scanned,
+Values ScanSequence(OperatorContext& context, Values states, Values scanned,
                     const std::vector<bool>& input_backward,
                     const std::vector<bool>& output_backward) {
   const int64_t count = IterationCount(context, scanned);
+  const Unrolling unrolling = context.builder().UnrollingOf(count);
   const size_t outputs = output_backward.size();
-  std::vector<Values> stacks(outputs);
+  // Of states those at the beginning, too.
+  std::vector<Values> stacks(outputs), all_states(states.size());
+  const auto note_states = [&] {
+    for (size_t k = 0; k < states.size(); ++k) all_states[k].push_back(states[k]);
+  };
   const auto body = [&](int64_t iteration) {
     Values arguments = states;
     for (size_t i = 0; i < scanned.size(); ++i) {
-      const int64_t at = input_backward[i] ? count - 1 - iteration : iteration;
-      arguments.push_back(PartOf(context, scanned[i], at));
+      const bool from_end = input_backward[i] && !unrolling.is_open;
+      arguments.push_back(
+          PartOf(context, scanned[i], from_end ? count - 1 - iteration : iteration));
     }
     Values results = context.Subgraph("body", arguments);
     if (results.size() != states.size() + outputs) {
@@ -89,14 +95,24 @@ Values ScanSequence(OperatorContext& context, Values states, const Values& scann
     return results;
   };
   if (count == 0) context.Refuse("there is nothing to scan");
-  for (int64_t iteration = 0; iteration < count; ++iteration) {
+  for (size_t i = 0; unrolling.is_open && i < scanned.size(); ++i) {
+    if (input_backward[i]) scanned[i] = ReverseParts(context, scanned[i]);
+  }
+  note_states();
+  for (int64_t iteration = 0; iteration < unrolling.steps; ++iteration) {
     const Values results = body(iteration);
     std::copy_n(results.begin(), states.size(), states.begin());
+    note_states();
     for (size_t k = 0; k < outputs; ++k) stacks[k].push_back(results[states.size() + k]);
   }
+  for (size_t k = 0; unrolling.is_open && k < states.size(); ++k) {
+    states[k] = ValueAt(context, all_states[k], count);
+  }
   for (size_t k = 0; k < outputs; ++k) {
-    if (output_backward[k]) std::reverse(stacks[k].begin(), stacks[k].end());
-    states.push_back(StackValues(context, stacks[k]));
+    const bool reverse_parts = output_backward[k] && !unrolling.is_open;
+    if (reverse_parts) std::reverse(stacks[k].begin(), stacks[k].end());
+    const NamedValue stack = StackValues(context, stacks[k], count);
+    states.push_back(output_backward[k] && !reverse_parts ? ReverseParts(context, stack) : stack);
   }
   return states;
 }
@@ -174,7 +190,7 @@ void Scan8(OperatorContext& context) {
   }
   if (shape[0] == 0) context.Refuse("there are no sequences");
   for (size_t k = 0; k < by_output.size(); ++k) {
-    context.SetOutput(static_cast<int>(k), StackValues(context, by_output[k]));
+    context.SetOutput(static_cast<int>(k), StackValues(context, by_output[k], shape[0]));
   }
 }
 

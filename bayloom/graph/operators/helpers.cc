@@ -220,14 +220,21 @@ tensor::Tensor Permute(OperatorContext& context, const tensor::Tensor& x,
   });
 }
 
-tensor::Tensor Concatenate(OperatorContext& context, const std::vector<tensor::Tensor>& parts,
-                           int axis) {
-  if (parts.size() == 1) return parts[0];
+tensor::Expr CountDown(int64_t count, const tensor::Expr& place) {
+  return tensor::Max(tensor::Expr(count - 1) - place, tensor::Expr(0));
+}
+
+namespace {
+
+/// The concatenation, of which the axis is to be `extent` long.
+tensor::Tensor ConcatenateTo(OperatorContext& context, const std::vector<tensor::Tensor>& parts,
+                             int axis, int64_t extent) {
   std::vector<int64_t> shape = parts[0].shape();
-  shape[axis] = 0;
-  for (const tensor::Tensor& part : parts) shape[axis] += part.shape()[axis];
+  int64_t all = 0;
+  for (const tensor::Tensor& part : parts) all += part.shape()[axis];
+  shape[axis] = extent;
   return context.builder().Map("concat", shape, [&](const Exprs& place) {
-    int64_t end = shape[axis];
+    int64_t end = all;
     tensor::Expr value;
     for (size_t p = parts.size(); p-- > 0;) {
       const int64_t start = end - parts[p].shape()[axis];
@@ -242,9 +249,21 @@ tensor::Tensor Concatenate(OperatorContext& context, const std::vector<tensor::T
   });
 }
 
-tensor::Tensor ConcatenateRows(OperatorContext& context, std::vector<tensor::Tensor> parts) {
+}  // namespace
+
+tensor::Tensor Concatenate(OperatorContext& context, const std::vector<tensor::Tensor>& parts,
+                           int axis) {
+  if (parts.size() == 1) return parts[0];
+  int64_t extent = 0;
+  for (const tensor::Tensor& part : parts) extent += part.shape()[axis];
+  return ConcatenateTo(context, parts, axis, extent);
+}
+
+tensor::Tensor ConcatenateRows(OperatorContext& context, std::vector<tensor::Tensor> parts,
+                               std::optional<int64_t> rows) {
   constexpr size_t kPartsTogether = 16;
   while (parts.size() > 1) {
+    if (rows && parts.size() <= kPartsTogether) return ConcatenateTo(context, parts, 0, *rows);
     std::vector<tensor::Tensor> wholes;
     for (size_t first = 0; first < parts.size(); first += kPartsTogether) {
       const size_t end = std::min(parts.size(), first + kPartsTogether);

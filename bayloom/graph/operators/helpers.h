@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -83,11 +84,16 @@ tensor::Tensor PadWith(OperatorContext& context, const tensor::Tensor& x,
 /// The axes of `x` reordered: axis d of the result is axis permutation[d] of x.
 tensor::Tensor Permute(OperatorContext& context, const tensor::Tensor& x,
                        const std::vector<int>& permutation);
+/// The place that is as far from the end of `count` elements as `place` is from their beginning;
+/// the first one beyond the end, where a tensor of an open dimension has memory.
+tensor::Expr CountDown(int64_t count, const tensor::Expr& place);
 /// The tensors side by side along an axis: equal in type and in all other extents.
 tensor::Tensor Concatenate(OperatorContext& context, const std::vector<tensor::Tensor>& parts,
                            int axis);
-/// The same along the first axis for any number of parts, as concatenations of concatenations.
-tensor::Tensor ConcatenateRows(OperatorContext& context, std::vector<tensor::Tensor> parts);
+/// The same along the first axis for any number of parts, as concatenations of concatenations;
+/// only that many rows of them, where `rows` says it.
+tensor::Tensor ConcatenateRows(OperatorContext& context, std::vector<tensor::Tensor> parts,
+                               std::optional<int64_t> rows = std::nullopt);
 /// a * b; of integers of less than 32 bits as int32.
 tensor::Expr WideProduct(const tensor::Expr& a, const tensor::Expr& b);
 /// A kMatmul node: out[batch..., m, n] = sum over k of a(batch, m, k) * b(batch, k, n), products as

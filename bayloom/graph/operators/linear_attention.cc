@@ -106,7 +106,9 @@ class LinearAttentionImport {
       Update(t, PartOf(context_, k, t), PartOf(context_, v, t));
       outputs.push_back(Read(PartOf(context_, q, t)));
     }
-    const Tensor stacked = Permute(context_, Stack(context_, std::move(outputs)), {1, 0, 2, 3});
+    const int64_t count = std::ssize(outputs);
+    const Tensor stacked =
+        Permute(context_, Stack(context_, std::move(outputs), count), {1, 0, 2, 3});
     context_.SetOutput(0, context_.builder().View(stacked, {sizes_.batch, sizes_.positions,
                                                             sizes_.query_heads * sizes_.value}));
     if (!context_.WantsOutput(1)) return;

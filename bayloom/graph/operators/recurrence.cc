@@ -86,7 +86,8 @@ class RecurrentImporter {
         cell_(cell),
         product_(product),
         hidden_(hidden),
-        sequence_(ReadSequence(context)) {}
+        sequence_(ReadSequence(context)),
+        unrolling_(builder_.UnrollingOf(sequence_.steps)) {}
 
   void Run() {
     const std::string direction = context_.String("direction", "forward");
@@ -101,7 +102,11 @@ class RecurrentImporter {
     rows_ = RowsOfInput();
     ReadLengths();
     for (int d = 0; d < directions_; ++d) RunDirection(d, d == 1 || direction == "reverse");
-    SetOutputs();
+    if (unrolling_.is_open) {
+      SetOpenOutputs();
+    } else {
+      SetOutputs();
+    }
   }
 
  private:
@@ -254,24 +259,94 @@ class RecurrentImporter {
     });
   }
 
+  /// [steps * batch, columns] with the steps in reverse order.
+  tensor::Tensor ReverseSteps(const tensor::Tensor& rows) {
+    const std::vector<int64_t> shape = {sequence_.steps, sequence_.batch, rows.shape()[1]};
+    const tensor::Tensor steps = builder_.View(rows, shape);
+    const tensor::Tensor reversed = builder_.Map(Label("reverse"), shape, [&](const Exprs& place) {
+      return steps(FromEnd(place[0]), place[1], place[2]);
+    });
+    return builder_.View(reversed, rows.shape());
+  }
+
+  tensor::Expr FromEnd(const tensor::Expr& step) const { return CountDown(sequence_.steps, step); }
+
+  /// A sequence that may have fewer steps than are unrolled is reversed before its steps, and not
+  /// by their order: they all begin with the first one.
   void RunDirection(int d, bool reverse) {
     const RecurrentDirection direction = ReadDirection(d);
-    tensor::Tensor product = direction.input(rows_, 0, cell_.gates);
+    const bool reverses_rows = reverse && unrolling_.is_open;
+    reversed_.push_back(reverse);
+    tensor::Tensor product =
+        direction.input(reverses_rows ? ReverseSteps(rows_) : rows_, 0, cell_.gates);
+    const std::optional<tensor::Tensor> mask =
+        mask_ && reverses_rows ? ReverseSteps(*mask_) : mask_;
     if (const auto bias = cell_.product_bias(context_, direction)) {
       product = Elementwise(context_, Label("bias"), {product, *bias},
                             [](const Exprs& e) { return e[0] + e[1]; });
     }
     std::vector<tensor::Tensor> state = InitialState(d);
-    std::vector<tensor::Tensor>& hidden = hidden_states_.emplace_back(sequence_.steps);
-    for (int64_t s = 0; s < sequence_.steps; ++s) {
-      const int64_t t = reverse ? sequence_.steps - 1 - s : s;
+    std::vector<std::vector<tensor::Tensor>>& states = states_.emplace_back(unrolling_.steps);
+    for (int64_t s = 0; s < unrolling_.steps; ++s) {
+      const int64_t t = reverse && !reverses_rows ? unrolling_.steps - 1 - s : s;
       const int64_t row = t * sequence_.batch;
       RecurrentStep step{builder_.Rows(product, row, sequence_.batch), std::move(state), {}};
-      if (mask_) step.mask = builder_.Rows(*mask_, row, sequence_.batch);
+      if (mask) step.mask = builder_.Rows(*mask, row, sequence_.batch);
       state = cell_.step(context_, direction, step);
-      hidden[t] = state[0];
+      states[t] = state;
     }
     last_states_.push_back(std::move(state));
+  }
+
+  /// [steps, batch, width]: state k of the steps that are there, in the order in which they run.
+  tensor::Tensor StatesOf(int d, size_t k) {
+    std::vector<tensor::Tensor> parts;
+    for (const std::vector<tensor::Tensor>& state : states_[d]) parts.push_back(state[k]);
+    const tensor::Tensor rows =
+        ConcatenateRows(context_, std::move(parts), sequence_.steps * sequence_.batch);
+    return builder_.View(rows, {sequence_.steps, sequence_.batch, width_});
+  }
+
+  /// As SetOutputs, from the states of the steps that are there.
+  void SetOpenOutputs() {
+    for (size_t k = 0; k < cell_.state_inputs.size(); ++k) {
+      const int output = static_cast<int>(k) + 1;
+      const bool wants_steps = k == 0 && context_.WantsOutput(0);
+      if (!wants_steps && !context_.WantsOutput(output)) continue;
+      std::vector<tensor::Tensor> states;
+      for (int d = 0; d < directions_; ++d) states.push_back(StatesOf(d, k));
+      if (wants_steps) context_.SetOutput(0, OpenOutputs(states));
+      if (context_.WantsOutput(output)) context_.SetOutput(output, OpenLastStates(states));
+    }
+  }
+
+  /// `element` of the direction that the index says.
+  tensor::Expr OfDirection(const tensor::Expr& index,
+                           const std::function<tensor::Expr(int d)>& element) const {
+    if (directions_ == 1) return element(0);
+    return tensor::Select(index < tensor::Expr(1), element(0), element(1));
+  }
+
+  tensor::Tensor OpenOutputs(const std::vector<tensor::Tensor>& states) {
+    const tensor::Tensor y = builder_.Map(
+        Label("outputs"), {sequence_.steps, directions_, sequence_.batch, hidden_},
+        [&](const Exprs& place) {
+          const tensor::Expr element = OfDirection(place[1], [&](int d) {
+            return states[d](reversed_[d] ? FromEnd(place[0]) : place[0], place[2], place[3]);
+          });
+          return WithinSequence(place[0], place[2], element);
+        });
+    return sequence_.batch_first ? BatchFirst(y, {2, 0, 1, 3}) : y;
+  }
+
+  tensor::Tensor OpenLastStates(const std::vector<tensor::Tensor>& states) {
+    const tensor::Tensor last = builder_.Map(
+        Label("last"), {directions_, sequence_.batch, hidden_}, [&](const Exprs& place) {
+          const tensor::Expr element = OfDirection(
+              place[0], [&](int d) { return states[d](FromEnd(0), place[1], place[2]); });
+          return WithinSequence(0, place[1], element);
+        });
+    return sequence_.batch_first ? BatchFirst(last, {1, 0, 2}) : last;
   }
 
   void SetOutputs() {
@@ -286,7 +361,7 @@ class RecurrentImporter {
   tensor::Tensor Outputs() {
     std::vector<tensor::Tensor> parts;
     for (int64_t t = 0; t < sequence_.steps; ++t) {
-      for (int d = 0; d < directions_; ++d) parts.push_back(hidden_states_[d][t]);
+      for (int d = 0; d < directions_; ++d) parts.push_back(states_[d][t][0]);
     }
     tensor::Tensor y = ConcatenateRows(context_, std::move(parts));
     y = builder_.View(y, {sequence_.steps, directions_, sequence_.batch, width_});
@@ -328,13 +403,15 @@ class RecurrentImporter {
   const GateProductMaker& product_;
   const int64_t hidden_;
   const SequenceShape sequence_;
+  const Unrolling unrolling_;
   int64_t width_ = 0;
   int64_t directions_ = 1;
   tensor::Tensor rows_;
   std::vector<NamedActivation> activations_;
-  std::optional<tensor::Tensor> lengths_, mask_;            // where sequences end early
-  std::vector<std::vector<tensor::Tensor>> hidden_states_;  // by direction and step
-  std::vector<std::vector<tensor::Tensor>> last_states_;    // by direction
+  std::optional<tensor::Tensor> lengths_, mask_;                  // where sequences end early
+  std::vector<bool> reversed_;                                    // by direction
+  std::vector<std::vector<std::vector<tensor::Tensor>>> states_;  // by direction and step
+  std::vector<std::vector<tensor::Tensor>> last_states_;          // by direction
 };
 
 }  // namespace

@@ -213,7 +213,9 @@ std::string DeclareKernels(const CompiledVariant& compiled) {
   for (const NetworkPlan& plan : compiled.plans) {
     for (const PlannedCall& call : plan.calls) kernels.insert(call.task);
     for (const std::vector<SmallCall>& calls : plan.small_calls) {
-      for (const SmallCall& call : calls) kernels.insert(call.call.task);
+      for (const SmallCall& call : calls) {
+        if (!call.IsNothing()) kernels.insert(call.call.task);
+      }
     }
   }
   std::string source;
@@ -242,6 +244,7 @@ WorkspaceBytes LargestWorkspace(const CompiledVariant& compiled) {
       for (int call : round) {
         if (plan.small_calls.empty()) break;
         for (const SmallCall& small : plan.small_calls[call]) {
+          if (small.IsNothing()) continue;
           const WorkspaceBytes own = WorkspaceBytes().Behind(compiled.kernels[small.call.task]);
           bytes = {std::max(bytes.shared, own.shared), std::max(bytes.worker, own.worker)};
         }
@@ -270,11 +273,20 @@ std::string RunOneOf(const CompiledVariant& compiled, const NetworkPlan& plan, i
   std::string source;
   if (!plan.small_calls.empty()) {
     for (const SmallCall& small : plan.small_calls[call]) {
-      source += fmt::format("  if ({} <= {})\n{}  else\n", small.size.ToCode("lengths"),
-                            small.up_to, RunCall(compiled, small.call));
+      source +=
+          fmt::format("  if ({} <= {})\n{}  else\n", small.size.ToCode("lengths"), small.up_to,
+                      small.IsNothing() ? "  {}\n" : RunCall(compiled, small.call));
     }
   }
   return source + RunCall(compiled, plan.calls[call]);
+}
+
+/// The condition under which the call runs, in C.
+std::string RunsIf(const NetworkPlan& plan, int call) {
+  if (plan.small_calls.empty() || plan.small_calls[call].empty()) return "1";
+  const SmallCall& small = plan.small_calls[call][0];
+  if (!small.IsNothing()) return "1";
+  return fmt::format("{} > {}", small.size.ToCode("lengths"), small.up_to);
 }
 
 /// Runs the calls of a round side by side.
@@ -287,16 +299,17 @@ std::string RunRound(const CompiledVariant& compiled, const NetworkPlan& plan,
     const codegen::KernelObject& kernel = compiled.kernels[call.task];
     parameters += Parameters(call, fmt::format("parameters{}", i));
     calls += fmt::format(
-        "        {{parameters{}, (char*)workspace + {} + {} * (int64_t)bayloom_threads(), "
-        "{}_steps, "
-        "{}}},\n",
-        i, before.shared, before.worker, kernel.symbol, kernel.steps.size());
+        "    if ({}) calls[count++] = (bayloom_kernel_call){{parameters{}, (char*)workspace + {} + "
+        "{} "
+        "* (int64_t)bayloom_threads(), {}_steps, {}}};\n",
+        RunsIf(plan, round[i]), i, before.shared, before.worker, kernel.symbol,
+        kernel.steps.size());
     before = before.Behind(kernel);
   }
   return fmt::format(
-      "  {{\n{}    const bayloom_kernel_call calls[] = {{\n{}    }};\n    bayloom_run_together({}, "
-      "calls);\n  }}\n",
-      parameters, calls, round.size());
+      "  {{\n{}    bayloom_kernel_call calls[{}];\n    int count = 0;\n{}    if (count > 0) "
+      "bayloom_run_together(count, calls);\n  }}\n",
+      parameters, round.size(), calls);
 }
 
 /// The function that runs a variant's kernels for one shape.

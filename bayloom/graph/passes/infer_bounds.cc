@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "bayloom/graph/open/open_number.h"
 #include "bayloom/graph/passes/passes.h"
 #include "bayloom/graph/passes/rewriting.h"
 #include "bayloom/tensor/open_axis.h"
@@ -52,7 +53,7 @@ class BoundsFinder {
         found = BoundsOfView(graph_.values[node.source].shape, bounds_[node.source],
                              graph_.values[node.output()].shape);
       } else {
-        if (node.kind != NodeKind::kCall) tensor::InferBounds(known, node.stage);
+        if (node.kind != NodeKind::kCall) Infer(known, node.stage);
         for (const tensor::Iter& iter : node.stage.iters) {
           if (iter.kind == tensor::IterKind::kSpatial) found.push_back(iter.bound);
         }
@@ -65,33 +66,38 @@ class BoundsFinder {
   }
 
  private:
-  /// The length of a sum of sizes.
-  std::optional<Length> LengthOf(const tensor::Expr& e) const {
-    if (e->op == tensor::ExprOp::kSize) return graph_.values[e->index].size;
-    if (e->op != tensor::ExprOp::kAdd) return std::nullopt;
-    const auto a = LengthOf(e->operands[0]), b = LengthOf(e->operands[1]);
-    return a && b ? std::optional(*a + *b) : std::nullopt;
-  }
-
   ValueId SizeThatIs(const tensor::Expr& e) const {
     if (e->op == tensor::ExprOp::kSize) return e->index;
-    const std::optional<Length> length = LengthOf(e);
+    if (e->op == tensor::ExprOp::kInt) return -1;
+    const std::optional<Length> length = LengthOf(graph_, e);
     for (size_t v = 0; length && v < graph_.values.size(); ++v) {
       if (graph_.values[v].size == length) return static_cast<ValueId>(v);
     }
     return -1;
   }
 
+  /// Whether the iterator is as long as its bound at its largest. Where it is shorter, as in a
+  /// slice of the first elements, it is none of an open dimension.
+  bool Fits(const tensor::Iter& iter) const {
+    const tensor::Bound& bound = iter.bound;
+    const int64_t largest =
+        graph_.values[bound.size].size->Range(graph_.symbols).largest + bound.beyond;
+    return (largest + bound.step - 1) / bound.step == iter.extent;
+  }
+
+  void Infer(const tensor::KnownBounds& known, tensor::Stage& stage) const {
+    tensor::InferBounds(known, stage);
+    for (tensor::Iter& iter : stage.iters) {
+      if (iter.bound.is_open() && !Fits(iter)) iter.bound = {};
+    }
+  }
+
   /// Iterators whose extents were changed have other bounds than before. Those of reductions follow
   /// from what is neutral.
   void DropStale(Node& node) const {
     for (tensor::Iter& iter : node.stage.iters) {
-      const tensor::Bound& bound = iter.bound;
-      if (!bound.is_open()) continue;
-      const int64_t largest =
-          graph_.values[bound.size].size->Range(graph_.symbols).largest + bound.beyond;
-      const bool fits = (largest + bound.step - 1) / bound.step == iter.extent;
-      if (iter.kind == tensor::IterKind::kReduction || !fits) iter.bound = {};
+      if (!iter.bound.is_open()) continue;
+      if (iter.kind == tensor::IterKind::kReduction || !Fits(iter)) iter.bound = {};
     }
   }
 
