@@ -59,6 +59,12 @@ std::vector<ScheduledModel> ScheduledModels() {
        "(float[s, 2, 1, 16] y, float[2, 1, 16] h, float[2, 1, 16] c) "
        "{ y, h, c = LSTM<hidden_size = 16, direction = \"bidirectional\">(x, w, r) }",
        {{20}, {1}, {7}, {16}, {17}, {2}}},
+      {"steps_of_any_batch",
+       {{"s", 1, 20}, {"b", 1, 4}},
+       "g (float[s, b, 3] x, float[1, 48, 3] w, float[1, 48, 16] r) => "
+       "(float[s, 1, b, 16] y, float[1, b, 16] h) "
+       "{ y, h = GRU<hidden_size = 16, direction = \"reverse\">(x, w, r) }",
+       {{20, 4}, {1, 1}, {7, 2}, {16, 3}, {17, 4}, {2, 1}}},
   };
 }
 
@@ -150,23 +156,30 @@ TEST(OpenExecutor, IsNotForGpus) {
   EXPECT_THROW(ForGpu(Scheduled(ScheduledModels()[0]).tasks), InputError);
 }
 
+class ScheduledSteps : public ::testing::TestWithParam<ScheduledModel> {};
+
 /// All calls that compute steps, and no others, are left out where no one reads them.
-TEST(OpenExecutor, RunsOnlyStepsThatAreThere) {
-  const Scheduled scheduled(ScheduledModels()[3]);
+TEST_P(ScheduledSteps, RunsOnlyStepsThatAreThere) {
+  const Scheduled scheduled(GetParam());
   const Executor executor(scheduled.tasks, scheduled.pointers, codegen::HostTarget());
   const auto calls_for = [&](int64_t steps) {
+    const std::vector<int64_t> lengths = {steps, 3};
     return std::ranges::count_if(executor.plan().small_calls, [&](const auto& calls) {
-      return calls.empty() || calls[0].size.Evaluate(std::vector{steps}) > calls[0].up_to;
+      return calls.empty() || calls[0].size.Evaluate(lengths) > calls[0].up_to;
     });
   };
   const auto of_step = calls_for(3) - calls_for(2);
-  EXPECT_GE(of_step, 2);  // of both directions
-  for (int64_t steps = 2; steps <= 20; ++steps) {
+  EXPECT_GE(of_step, 2);
+  for (int64_t steps = 2; steps <= 16; ++steps) {  // those that are joined at once
     EXPECT_EQ(calls_for(steps), calls_for(2) + of_step * (steps - 2));
   }
   EXPECT_LT(calls_for(1), calls_for(2));
   EXPECT_EQ(calls_for(20), std::ssize(scheduled.tasks.calls));
 }
+
+INSTANTIATE_TEST_SUITE_P(Some, ScheduledSteps,
+                         ::testing::Values(ScheduledModels()[3], ScheduledModels()[4]),
+                         [](const auto& network) { return network.param.name; });
 
 /// The schedule for small lengths is another one: reductions are not decomposed.
 TEST(OpenExecutor, RunsOtherProgramsWhereASizeIsSmall) {

@@ -90,10 +90,10 @@ class NeedFinder {
     Need need = whole.OfWhole();
     if (axis >= 0) {
       const tensor::Bound& bound = node.stage.iters[static_cast<size_t>(axis)].bound;
-      if (bound.is_open() && bound.step == 1) {
-        need = {Need::Kind::kWhere, *graph_.values[bound.size].size + Length(bound.beyond) - start};
-      } else if (whole.axis == axis) {
+      if (whole.axis == axis) {
         need.margin = whole.margin - start;
+      } else if (bound.is_open() && bound.step == 1) {
+        need = {Need::Kind::kWhere, *graph_.values[bound.size].size + Length(bound.beyond) - start};
       }
     }
     tensor::Visit(part, [&](const tensor::Expr& e) {
