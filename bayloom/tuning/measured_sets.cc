@@ -98,25 +98,46 @@ std::vector<const TimedTrial*> Promising(const std::vector<TimedTrial>& trials) 
   return in_order;
 }
 
-/// Programs that read the constants in one form.
-struct FormGroup {
-  std::vector<sketch::Candidate> candidates;
-  std::vector<const TimedTrial*> trials;  ///< parallel
+struct TimedCandidate {
+  sketch::Candidate candidate;
+  const TimedTrial* timed;
 };
 
-std::vector<FormGroup> GroupByForm(const sketch::SpaceGenerator& space,
-                                   const std::vector<const TimedTrial*>& trials,
-                                   const sketch::DerivationChoice* derivations) {
-  std::vector<FormGroup> groups;
+/// Those that can be made again.
+std::vector<TimedCandidate> Restored(const sketch::SpaceGenerator& space,
+                                     const std::vector<const TimedTrial*>& trials,
+                                     const sketch::DerivationChoice* derivations) {
+  std::vector<TimedCandidate> restored;
   for (const TimedTrial* timed : trials) {
     Result<sketch::Candidate> candidate = RestoreCandidate(space, *timed->trial);
     if (!candidate || (derivations != nullptr && !derivations->Allows(candidate->trace))) continue;
+    restored.push_back({*std::move(candidate), timed});
+  }
+  return restored;
+}
+
+/// Programs that may share the lengths: the first `alike` of them read the constants in one form.
+struct FormGroup {
+  std::vector<const TimedCandidate*> programs;
+  int alike = 0;
+};
+
+std::vector<FormGroup> GroupByForm(const std::vector<TimedCandidate>& all) {
+  std::vector<FormGroup> groups;
+  for (const TimedCandidate& one : all) {
     auto group = std::ranges::find_if(groups, [&](const FormGroup& other) {
-      return ReadAlike(other.candidates[0].program, candidate->program);
+      return ReadAlike(other.programs[0]->candidate.program, one.candidate.program);
     });
     if (group == groups.end()) group = groups.insert(group, FormGroup());
-    group->candidates.push_back(*std::move(candidate));
-    group->trials.push_back(timed);
+    group->programs.push_back(&one);
+    ++group->alike;
+  }
+  for (FormGroup& group : groups) {
+    const tensor::Program& first = group.programs[0]->candidate.program;
+    for (const TimedCandidate& one : all) {
+      const tensor::Program& program = one.candidate.program;
+      if (!ReadAlike(first, program) && MayBeBeside(first, program)) group.programs.push_back(&one);
+    }
   }
   return groups;
 }
@@ -132,18 +153,22 @@ std::vector<MeasuredSet> FastestSets(record::Store& store, const sketch::SpaceGe
   std::vector<std::vector<int64_t>> points;
   for (const size_t place : places) points.push_back(timed[0].times[place].sizes);
   std::vector<std::pair<double, MeasuredSet>> sets;
-  for (const FormGroup& group : GroupByForm(space, Promising(timed), derivations)) {
+  const std::vector<TimedCandidate> restored = Restored(space, Promising(timed), derivations);
+  for (const FormGroup& group : GroupByForm(restored)) {
     std::vector<std::vector<double>> log_times;
-    for (const TimedTrial* trial : group.trials) {
+    std::vector<sketch::Candidate> candidates;
+    for (const TimedCandidate* program : group.programs) {
+      candidates.push_back(program->candidate);
       std::vector<double>& logs = log_times.emplace_back();
-      for (const size_t place : places) logs.push_back(std::log(trial->times[place].seconds));
+      for (const size_t place : places)
+        logs.push_back(std::log(program->timed->times[place].seconds));
     }
     const SizeDivision division =
-        DivideBySize(log_times, points, {.min_gain = kMinMeasuredGain, .ends_with_first = false});
+        DivideBySize(log_times, points, {.min_gain = kMinMeasuredGain, .for_largest = group.alike});
     const auto last = static_cast<size_t>(division.parts.back().program);
-    sets.push_back({division.log_time,
-                    {*group.trials[last]->trial, group.candidates[last],
-                     SmallOf(division, group.candidates)}});
+    sets.push_back(
+        {division.log_time,
+         {*group.programs[last]->timed->trial, candidates[last], SmallOf(division, candidates)}});
   }
   std::ranges::stable_sort(sets, {}, [](const auto& set) { return set.first; });
   std::vector<MeasuredSet> fastest;

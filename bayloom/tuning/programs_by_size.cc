@@ -47,6 +47,20 @@ bool ReadAlike(const tensor::Program& a, const tensor::Program& b) {
   });
 }
 
+bool MayBeBeside(const tensor::Program& largest, const tensor::Program& small) {
+  constexpr double kMaxFurtherBytes = 0.6;
+  if (ReadAlike(largest, small)) return true;
+  const auto constant_bytes = [](const tensor::Program& program) {
+    int64_t bytes = 0;
+    for (const tensor::Buffer& buffer : program.buffers) {
+      if (buffer.role != tensor::BufferRole::kConstant) continue;
+      bytes += buffer.ElementCount() * tensor::ByteSize(buffer.dtype);
+    }
+    return static_cast<double>(bytes);
+  };
+  return constant_bytes(small) <= kMaxFurtherBytes * constant_bytes(largest);
+}
+
 std::vector<SmallCandidate> SmallOf(const SizeDivision& division,
                                     std::span<const sketch::Candidate> candidates) {
   std::vector<SmallCandidate> small;
@@ -78,13 +92,14 @@ std::vector<SmallCandidate> FastestForSmall(const sketch::SpaceGenerator& space,
   const std::vector<Point>& points = space.workload().points;
   std::vector<sketch::Candidate> candidates = {largest};
   ZeroTrialOptions fewer = options;
-  fewer.population = std::max(1, options.population / 2);
+  fewer.population = std::max(1, options.population / 8);
   fewer.accepts = [&](const tensor::Program& program) {
-    return ReadAlike(program, largest.program);
+    return MayBeBeside(largest.program, program);
   };
   for (size_t p = static_cast<size_t>(LargeCount(points)); p < points.size(); ++p) {
+    // What was found for the lengths above is a start.
     sketch::Candidate found =
-        FastestByEstimate(JudgedBy(space, {points[p]}, derivations), {&largest, 1}, fewer, pool);
+        FastestByEstimate(JudgedBy(space, {points[p]}, derivations), candidates, fewer, pool);
     found.program.points = points;
     const bool is_new = std::ranges::none_of(
         candidates, [&](const sketch::Candidate& other) { return other.hash == found.hash; });
@@ -95,7 +110,8 @@ std::vector<SmallCandidate> FastestForSmall(const sketch::SpaceGenerator& space,
     std::vector<double>& logs = log_times.emplace_back();
     for (const Point& point : points) logs.push_back(LogTime(candidate, point, space.target()));
   }
-  return SmallOf(DivideBySize(log_times, points), candidates);
+  const SizeDivision division = DivideBySize(log_times, points);
+  return SmallOf(division, candidates);
 }
 
 }  // namespace bayloom::tuning

@@ -22,6 +22,10 @@ struct SmallCandidate {
 
 /// Whether both read the workload's constants in one form.
 bool ReadAlike(const tensor::Program& a, const tensor::Program& b);
+/// Whether a program for small lengths may be used beside the one for the largest: both read the
+/// constants in one form, or the second form takes clearly less memory than the first, as plain
+/// weights do beside Winograd's.
+bool MayBeBeside(const tensor::Program& largest, const tensor::Program& small);
 
 /// Those of all parts but the last.
 std::vector<SmallCandidate> SmallOf(const SizeDivision& division,
@@ -34,10 +38,10 @@ sketch::Candidate FastestForLargest(const sketch::SpaceGenerator& space,
                                     std::span<const sketch::Candidate> adapted,
                                     const ZeroTrialOptions& options, base::ThreadPool& pool);
 
-/// Up to two programs for smaller lengths than `largest` is for, the smallest first, which read
-/// constants in its form, so that weights are in memory once: those that the estimate likes best,
-/// each for a part of the points, and the values of one size up to which each is used, so that the
-/// weighted loss against the best program for each point is smallest. A further program has to pay.
+/// Up to two programs for smaller lengths than `largest` is for, the smallest first, that may be
+/// used beside it: those that the estimate likes best, each for a part of the points, and the
+/// values of one size up to which each is used, so that the weighted loss against the best program
+/// for each point is smallest. A further program has to pay.
 std::vector<SmallCandidate> FastestForSmall(const sketch::SpaceGenerator& space,
                                             const sketch::DerivationChoice& derivations,
                                             const sketch::Candidate& largest,

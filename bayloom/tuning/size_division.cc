@@ -33,14 +33,9 @@ class SizeDivider {
   }
 
  private:
-  /// Programs that may be the last one.
-  int LastCount() const {
-    return options_.ends_with_first ? 1 : static_cast<int>(log_times_.size());
-  }
-
   SizeDivision Undivided() const {
     SizeDivision division;
-    for (int program = 0; program < LastCount(); ++program) {
+    for (int program = 0; program < options_.for_largest; ++program) {
       const std::vector<double>& logs = log_times_[static_cast<size_t>(program)];
       const double mean =
           std::accumulate(logs.begin(), logs.end(), 0.0) / static_cast<double>(logs.size());
@@ -77,7 +72,7 @@ class SizeDivider {
   void Extend(int size, const std::vector<int64_t>& values, size_t first, int parts,
               const std::vector<SizeDivision::Part>& before, double log_time,
               SizeDivision& best) const {
-    for (int program = 0; program < LastCount(); ++program) {
+    for (int program = 0; program < options_.for_largest; ++program) {
       const double rest = Cost(static_cast<size_t>(program), size, values, first, values.size());
       if (log_time + rest >= best.log_time) continue;
       best.parts = before;
@@ -91,7 +86,6 @@ class SizeDivider {
       const int64_t up_to =
           std::clamp(static_cast<int64_t>(between), values[last - 1], values[last] - 1);
       for (size_t program = 0; program < log_times_.size(); ++program) {
-        if (program == 0 && options_.ends_with_first) continue;
         std::vector<SizeDivision::Part> path = before;
         path.push_back({static_cast<int>(program), up_to});
         Extend(size, values, last, parts - 1, path,

@@ -32,8 +32,8 @@ struct SizeDivision {
 struct SizeDivisionOptions {
   /// What a further program has to gain in the mean over all points, as a part of the time.
   double min_gain = 0.02;
-  /// The largest values have the first program.
-  bool ends_with_first = true;
+  /// How many of the programs, the first ones, may be used for the largest values.
+  int for_largest = 1;
 };
 
 /// The best division by any of the sizes. `log_times`: of each program, at each of the points.

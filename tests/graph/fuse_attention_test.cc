@@ -185,6 +185,15 @@ TEST(FuseAttention, ProductsWhoseScoresAreSeenStayTasksOfTheirOwn) {
   EXPECT_GT(ExtractTasks(std::move(graph)).calls.size(), 1u);
 }
 
+TEST(FuseAttention, LayersWithANormalizationBetweenStayTasksOfTheirOwn) {
+  ModelWriter model;
+  const std::string x = model.Input(DType::kFloat32, {32, 16});
+  const std::string hidden = model.Node("MatMul", {x, model.Constant(RandomTensor({16, 64}, 1))});
+  model.Output(model.Node(
+      "MatMul", {model.Node("Softmax", {hidden}), model.Constant(RandomTensor({64, 48}, 2))}));
+  EXPECT_GT(TasksOf(model.Import()).calls.size(), 1u);
+}
+
 TEST(FuseAttention, FewQueriesStayTasksOfTheirOwn) {
   EXPECT_GT(TasksOf(DecomposedAttention{.queries = 1}.Build()).calls.size(), 1u);
 }

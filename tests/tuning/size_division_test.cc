@@ -39,7 +39,7 @@ TEST(SizeDivision, TheLargestLengthsMayHaveAnyProgramWhereThatIsAllowed) {
   const std::vector<std::vector<double>> logs = {Logs({200, 60, 24, 10, 9}),
                                                  Logs({100, 30, 12, 10, 9})};
   EXPECT_EQ(DivideBySize(logs, kPoints).ProgramAt({256}), 0);
-  EXPECT_EQ(DivideBySize(logs, kPoints, {.ends_with_first = false}).ProgramAt({256}), 1);
+  EXPECT_EQ(DivideBySize(logs, kPoints, {.for_largest = 2}).ProgramAt({256}), 1);
 }
 
 TEST(SizeDivision, OfSeveralSizesItIsByTheOneThatTells) {

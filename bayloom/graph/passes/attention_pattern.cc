@@ -31,7 +31,8 @@ class AttentionFinder {
   std::optional<AttentionPattern> Find() {
     if (!IsProduct(graph_, NodeAt(found_.product)) || !FindWeights()) return std::nullopt;
     found_.scores = FindScores(found_.weights);
-    if (found_.scores < 0 || !SplitScores() || !CollectBetween()) return std::nullopt;
+    if (found_.scores < 0 || !SplitScores() || IsOfWeights()) return std::nullopt;
+    if (!CollectBetween()) return std::nullopt;
     return found_;
   }
 
@@ -111,6 +112,17 @@ class AttentionFinder {
     found_.key = value->operands[found_.key_first ? 0 : 1];
     found_.query = value->operands[found_.key_first ? 1 : 0];
     return is_key(found_.key) && is_query(found_.query);
+  }
+
+  /// Whether keys and values are known: two layers with a normalization between them, as before a
+  /// language model's last one, whose weights would be brought into the form of keys in each run.
+  bool IsOfWeights() const {
+    const auto is_known = [&](const tensor::Expr& e) {
+      return std::ranges::all_of(LoadsOf(e), [&](const tensor::Expr& load) {
+        return graph_.values[load->index].constant != nullptr;
+      });
+    };
+    return is_known(found_.key) && is_known(found_.value);
   }
 
   /// All that depends on the scores, and on which the weights depend.

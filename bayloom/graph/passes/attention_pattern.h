@@ -18,7 +18,7 @@ namespace bayloom::graph {
 ///     y[r, c] = sum over k of weights[r, k] * value(r, k, c)
 ///
 /// r stands for one or more axes, the last of them being the queries; neither key nor value moves
-/// with that.
+/// with that, and not both are constants.
 struct AttentionPattern {
   int scores = -1;           ///< the node of the first product; its iterators are r, k, d
   std::vector<int> between;  ///< nodes from there to the weights, ascending
