@@ -120,9 +120,9 @@ TEST(OpenImportRefuses, LengthsForWhichSomethingIsCutOffAndSaysFromWhichOnNothin
 TEST(OpenImportRefuses, KernelsThatGoBeyondOpenDimensions) {
   EXPECT_THAT(Refusal({"scatter",
                        {{"s", 2, 9}},
-                       "g (float[s, 2] x, int64[s, 2] i, float[s, 2] u) => (float[s, 2] z) "
-                       "{ z = ScatterElements<axis = 0>(x, i, u) }"}),
-              AllOf(HasSubstr("node 'z"), HasSubstr("scatters elements"), HasSubstr("s")));
+                       "g (float[9, 2] x, int64[s, 2] i, float[s, 2] u) => (float[9, 2] z) "
+                       "{ z = ScatterElements<axis = 1>(x, i, u) }"}),
+              AllOf(HasSubstr("node 'z"), HasSubstr("beyond an open dimension"), HasSubstr("s")));
   EXPECT_THAT(Refusal({"last",
                        {{"s", 2, 9}},
                        "g (float[s, 2] x) => (int64[1, 2] z) "

@@ -67,9 +67,7 @@ Graph Instantiate(const Graph& graph, const SymbolValues& lengths) {
                                          });
     }
     if (node.kind == NodeKind::kCall) {
-      const ValueId first = tensor::AsCall(node.stage.value)->operands[0];
-      node.stage.value =
-          CallOver(node.stage.value, graph.values[first].shape, fixed.values[first].shape);
+      node.stage.value = CallOver(node.stage.value, graph, fixed);
     } else if (node.kind != NodeKind::kView) {
       node.stage.value = tensor::Simplify(node.stage.value, node.stage.iters);
     }

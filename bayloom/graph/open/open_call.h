@@ -14,13 +14,11 @@
 namespace bayloom::graph {
 
 /// Makes a call of the library's the same one for all lengths of its tensors' open dimensions.
-/// Kernels run over the largest lengths: what they read beyond a bound becomes what changes nothing,
-/// by nodes that are added `before` it. Returns why that cannot be done; empty if it was.
+/// Kernels run over the largest lengths: what they read beyond a bound becomes what changes
+/// nothing, by nodes that are added `before` it. Returns why that cannot be done; empty if it was.
 std::string OpenCall(Graph& graph, Node& call, std::vector<Node>& before);
 
-/// The call over tensors of other lengths: `shape` is the first operand's, `largest` what it was
-/// where the numbers come from.
-tensor::Expr CallOver(const tensor::Expr& call, const std::vector<int64_t>& largest,
-                      const std::vector<int64_t>& shape);
+/// A call in `largest` over the same tensors of other lengths, which are those of `fixed`.
+tensor::Expr CallOver(const tensor::Expr& call, const Graph& largest, const Graph& fixed);
 
 }  // namespace bayloom::graph
