@@ -59,17 +59,17 @@ TEST(LengthFit, FindsWhatIsComputedFromExtents) {
   };
   const Length h = Length::Of(0), w = Length::Of(1);
   const Length half = Length::Floor(h, 2), third = Length::Floor(w + 2, 3);
-  EXPECT_EQ(find([](int64_t h, int64_t w) { return h * w; }), h * w);
-  EXPECT_EQ(find([](int64_t h, int64_t) { return h; }), h);
-  EXPECT_EQ(find([](int64_t h, int64_t) { return h / 2; }), half);
-  EXPECT_EQ(find([](int64_t, int64_t w) { return w; }), w);
-  EXPECT_EQ(find([](int64_t, int64_t w) { return (w + 2) / 3; }), third);
-  EXPECT_EQ(find([](int64_t h, int64_t w) { return h / 2 * ((w + 2) / 3); }), half * third);
-  EXPECT_EQ(find([](int64_t h, int64_t w) { return h * w + h / 2 * ((w + 2) / 3) + 4; }),
+  EXPECT_EQ(find([](int64_t a, int64_t b) { return a * b; }), h * w);
+  EXPECT_EQ(find([](int64_t a, int64_t) { return a; }), h);
+  EXPECT_EQ(find([](int64_t a, int64_t) { return a / 2; }), half);
+  EXPECT_EQ(find([](int64_t, int64_t b) { return b; }), w);
+  EXPECT_EQ(find([](int64_t, int64_t b) { return (b + 2) / 3; }), third);
+  EXPECT_EQ(find([](int64_t a, int64_t b) { return a / 2 * ((b + 2) / 3); }), half * third);
+  EXPECT_EQ(find([](int64_t a, int64_t b) { return a * b + a / 2 * ((b + 2) / 3) + 4; }),
             h * w + half * third + 4);
-  EXPECT_EQ(find([](int64_t h, int64_t) { return -(h / 2); }), Length() - half);
-  EXPECT_EQ(find([](int64_t h, int64_t) { return h / 2 * 6; }), half * Length(6));
-  EXPECT_EQ(find([](int64_t h, int64_t w) { return h % 7 * (w % 5); }), std::nullopt);
+  EXPECT_EQ(find([](int64_t a, int64_t) { return -(a / 2); }), Length() - half);
+  EXPECT_EQ(find([](int64_t a, int64_t) { return a / 2 * 6; }), half * Length(6));
+  EXPECT_EQ(find([](int64_t a, int64_t b) { return a % 7 * (b % 5); }), std::nullopt);
 }
 
 TEST(LengthFit, IsAPolynomialWhereThereAreNoOtherPoints) {
