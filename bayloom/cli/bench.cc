@@ -32,8 +32,8 @@
 #include "bayloom/report/gain_text.h"
 #include "bayloom/report/printable.h"
 #include "bayloom/report/table.h"
-#include "bayloom/tuning/measured_sets.h"
 #include "bayloom/tuning/network_turns.h"
+#include "bayloom/tuning/task_programs.h"
 #include "bayloom/tuning/tuning_subject.h"
 
 namespace bayloom::cli {

@@ -13,8 +13,8 @@
 #include "bayloom/run/repeat_options.h"
 #include "bayloom/trial/budget.h"
 #include "bayloom/tuning/gain_in_turns.h"
-#include "bayloom/tuning/measured_sets.h"
 #include "bayloom/tuning/session.h"
+#include "bayloom/tuning/task_programs.h"
 #include "bayloom/tuning/tuned_network.h"
 
 namespace bayloom::tuning {
