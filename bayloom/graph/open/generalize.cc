@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "bayloom/base/result.h"
-#include "bayloom/graph/open/length_fit.h"
 #include "bayloom/graph/open/open_call.h"
 #include "bayloom/graph/open/open_number.h"
 #include "bayloom/graph/open/open_view.h"
@@ -32,9 +31,8 @@ class Generalizer {
  public:
   using Samples = std::vector<std::vector<Counterpart>>;
 
-  Generalizer(Graph graph, std::vector<Symbol> symbols, std::vector<SymbolValues> points,
-              const Samples& samples)
-      : graph_(std::move(graph)), samples_(samples), fit_(symbols, std::move(points)) {
+  Generalizer(Graph graph, std::vector<Symbol> symbols, LengthFit& fit, const Samples& samples)
+      : graph_(std::move(graph)), samples_(samples), fit_(fit) {
     graph_.symbols = std::move(symbols);
     graph_.points = TypicalLengths(graph_.symbols);
     producers_ = graph_.Producers();
@@ -302,15 +300,15 @@ class Generalizer {
   Graph graph_;
   const Samples& samples_;
   std::vector<int> producers_;
-  LengthFit fit_;
+  LengthFit& fit_;
   SizeTable sizes_{graph_};
 };
 
 }  // namespace
 
-Graph Generalize(Graph graph, std::vector<Symbol> symbols, std::vector<SymbolValues> points,
+Graph Generalize(Graph graph, std::vector<Symbol> symbols, LengthFit& fit,
                  const std::vector<std::vector<Counterpart>>& samples) {
-  return Generalizer(std::move(graph), std::move(symbols), std::move(points), samples).Run();
+  return Generalizer(std::move(graph), std::move(symbols), fit, samples).Run();
 }
 
 void ForgetInnerBounds(Graph& graph) {
