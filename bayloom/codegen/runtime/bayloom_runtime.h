@@ -76,7 +76,7 @@ void bayloom_leave(void);
 
 /* From now on numbers below the least normal one count as zeros in this thread's arithmetic, and in
  * that of the loops that it runs: processors take a hundred times as long for them. They arise
- * where nobody asks for them, beyond the length of an open axis for one. Returns what was before,
+ * where no one asks for them, beyond the length of an open axis for one. Returns what was before,
  * for bayloom_restore_floats. */
 uint64_t bayloom_flush_subnormals(void);
 void bayloom_restore_floats(uint64_t before);
