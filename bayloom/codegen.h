@@ -36,6 +36,7 @@
 #include "bayloom/codegen/runtime/bayloom_gpu.h"
 #include "bayloom/codegen/runtime/bayloom_open.h"
 #include "bayloom/codegen/shared_library.h"
+#include "bayloom/codegen/subnormals.h"
 #include "bayloom/target.h"
 #include "bayloom/tensor.h"
 

@@ -33,6 +33,7 @@
 #include "bayloom/report/printable.h"
 #include "bayloom/report/table.h"
 #include "bayloom/tuning/network_turns.h"
+#include "bayloom/tuning/task_programs.h"
 #include "bayloom/tuning/tuning_subject.h"
 
 namespace bayloom::cli {
@@ -65,6 +66,12 @@ struct SideBySide {
   }
 };
 
+std::vector<int64_t> LargestLengths(const graph::Graph& graph) {
+  std::vector<int64_t> largest;
+  for (const graph::Symbol& symbol : graph.symbols) largest.push_back(symbol.largest);
+  return largest;
+}
+
 /// Latencies of at least ten runs, after a warm-up.
 measure::Timing TimeLatency(NetworkRunner& runner, double seconds) {
   for (int i = 0; i < 3; ++i) runner.Run();
@@ -80,22 +87,62 @@ measure::Timing TimeLatency(NetworkRunner& runner, double seconds) {
   return timing;
 }
 
-/// Seconds of two networks in turns, after a warm-up.
+/// Of a network with open dimensions, the latency at each of Graph::points, each size once.
+struct SizeLatency {
+  std::string sizes;  ///< "sequence=128"
+  measure::Timing timing;
+};
+
+std::vector<SizeLatency> TimeSizes(const graph::Graph& graph, NetworkRunner& runner,
+                                   double seconds) {
+  std::vector<std::vector<int64_t>> points;
+  for (const std::vector<int64_t>& point : graph.points) {
+    if (std::ranges::count(points, point) == 0) points.push_back(point);
+  }
+  std::vector<SizeLatency> latencies;
+  for (const std::vector<int64_t>& point : points) {
+    SizeLatency& latency = latencies.emplace_back();
+    for (size_t s = 0; s < point.size(); ++s) {
+      latency.sizes += fmt::format("{}{}={}", s == 0 ? "" : " ", graph.symbols[s].name, point[s]);
+    }
+    runner.SetLengths(point);
+    latency.timing = TimeLatency(runner, seconds / static_cast<double>(points.size()));
+  }
+  if (!points.empty()) runner.SetLengths(LargestLengths(graph));
+  return latencies;
+}
+
+/// Seconds of a second run: the first one brings a network's weights back to the caches.
+double TimeSecond(const std::function<void()>& run) {
+  run();
+  const double start = base::MonotonicSeconds();
+  run();
+  return base::MonotonicSeconds() - start;
+}
+
+/// The geometric mean of times over Graph::points where dimensions are open, else the one time.
+double MeanOverPoints(const graph::Graph& graph,
+                      const std::function<void(const std::vector<int64_t>&)>& set_lengths,
+                      const std::function<double(size_t point)>& time) {
+  if (graph.points.empty()) return time(0);
+  double logs = 0;
+  for (size_t point = 0; point < graph.points.size(); ++point) {
+    set_lengths(graph.points[point]);
+    logs += std::log(time(point));
+  }
+  return std::exp(logs / static_cast<double>(graph.points.size()));
+}
+
+/// Seconds of two networks in turns.
 struct InTurns {
   std::vector<double> zero_trial, tuned;
 
-  InTurns(const std::function<void()>& run_zero_trial, const std::function<void()>& run_tuned,
+  InTurns(const std::function<double()>& time_zero_trial, const std::function<double()>& time_tuned,
           double seconds) {
-    const auto time = [](const std::function<void()>& run) {
-      run();  // brings its weights back to the caches
-      const double start = base::MonotonicSeconds();
-      run();
-      return base::MonotonicSeconds() - start;
-    };
     const double end = base::MonotonicSeconds() + seconds;
     while (tuned.size() < 10 || base::MonotonicSeconds() < end) {
-      zero_trial.push_back(time(run_zero_trial));
-      tuned.push_back(time(run_tuned));
+      zero_trial.push_back(time_zero_trial());
+      tuned.push_back(time_tuned());
     }
   }
 
@@ -110,17 +157,30 @@ struct InTurns {
 /// buffers lie makes a network a few percent faster or slower.
 tuning::GainInTurns GainOver(const tuning::TunedNetwork& zero_trial,
                              const tuning::TunedNetwork& tuned, double seconds) {
+  std::vector<tuning::TaskPrograms> sets(tuned.chosen.size());
   std::vector<std::vector<const tensor::Program*>> programs;
-  for (size_t i = 0; i < tuned.chosen.size(); ++i) {
-    programs.push_back({&zero_trial.chosen[i].program, &tuned.chosen[i].program});
+  for (size_t i = 0; i < sets.size(); ++i) {
+    for (const tuning::TunedNetwork* network : {&zero_trial, &tuned}) {
+      sets[i].Add(network->chosen[i].program, network->chosen[i].small);
+    }
+    programs.push_back(sets[i].all());
   }
   const std::unique_ptr<tuning::TurnRunner> runner =
       tuning::MakeTurnRunner(tuned.network, tuned.target, programs);
-  const auto run = [&](int which) {
-    for (size_t i = 0; i < programs.size(); ++i) runner->Use(static_cast<int>(i), which);
-    runner->Run(nullptr);
+  const auto time = [&](int which) {
+    return MeanOverPoints(
+        tuned.network.graph, [&](const auto& lengths) { runner->SetLengths(lengths); },
+        [&](size_t point) {
+          for (size_t i = 0; i < sets.size(); ++i) {
+            const auto& points = tuned.network.tasks[i].workload.points;
+            const std::vector<int64_t> sizes =
+                points.empty() ? std::vector<int64_t>() : points[point];
+            runner->Use(static_cast<int>(i), sets[i].At(which, sizes));
+          }
+          return TimeSecond([&] { runner->Run(nullptr); });
+        });
   };
-  return InTurns([&] { run(0); }, [&] { run(1); }, seconds).Gain();
+  return InTurns([&] { return time(0); }, [&] { return time(1); }, seconds).Gain();
 }
 
 /// Seconds that each call of the network takes in one run, on average.
@@ -169,7 +229,7 @@ std::string Percent(double part) { return fmt::format("{:.1f} %", 100 * part); }
 /// Where the time of one run goes, the longest task first.
 report::Table Breakdown(const tuning::TunedNetwork& network,
                         const std::vector<double>& call_seconds, const Roofs& roofs) {
-  const std::vector<tuning::TaskSpec> specs = tuning::SpecsOf(network.network);
+  std::vector<tuning::TaskSpec> specs = tuning::SpecsOf(network.network);
   const double whole = std::accumulate(call_seconds.begin(), call_seconds.end(), 0.0);
   std::vector<double> seconds(specs.size());
   for (size_t i = 0; i < call_seconds.size(); ++i) {
@@ -183,6 +243,7 @@ report::Table Breakdown(const tuning::TunedNetwork& network,
   report::Table table({"task", "calls", "time", "share", "rate", "roofline", "tuned"});
   const auto percent = [](double part) { return report::Cell(part, Percent(part)); };
   for (int i : order) {
+    specs[i].workload.points.clear();  // it ran for the largest lengths
     const double flops = specs[i].weight * specs[i].workload.Flops();
     const double each = seconds[i] / specs[i].weight;
     const double rate = flops > 0 ? flops / seconds[i] : std::nan("");
@@ -295,6 +356,7 @@ void Bench(const BenchOptions& options) {
   NetworkRunner runner(network, inputs, options.network.Branches());
   if (load.Look()) Say("{}\n", measure::DescribeBusy(load.last()));
   const measure::Timing latency = TimeLatency(runner, seconds);
+  const std::vector<SizeLatency> by_size = TimeSizes(network.network.graph, runner, seconds);
   std::optional<tuning::GainInTurns> gain;
   if (options.untuned) {
     const tuning::TunedNetwork zero_trial = options.network.ZeroTrial(network);
@@ -302,7 +364,16 @@ void Bench(const BenchOptions& options) {
     const bool is_gpu = network.target.kind() == target::TargetKind::kNvidiaGpu;
     if (is_gpu || branches != graph::Branches::kInTurn) {
       NetworkRunner zero_trial_runner(zero_trial, inputs, branches);
-      gain = InTurns([&] { zero_trial_runner.Run(); }, [&] { runner.Run(); }, seconds).Gain();
+      const auto time = [&](NetworkRunner& of) {
+        return MeanOverPoints(
+            network.network.graph, [&](const auto& lengths) { of.SetLengths(lengths); },
+            [&](size_t) { return TimeSecond([&] { of.Run(); }); });
+      };
+      gain = InTurns([&] { return time(zero_trial_runner); }, [&] { return time(runner); }, seconds)
+                 .Gain();
+      if (!network.network.graph.symbols.empty()) {
+        runner.SetLengths(LargestLengths(network.network.graph));
+      }
     } else {
       gain = GainOver(zero_trial, network, seconds);
     }
@@ -332,6 +403,9 @@ void Bench(const BenchOptions& options) {
       shown["peak_dot_flops_per_second"][fmt::format("{}, {}", tensor::ToString(types.first),
                                                      tensor::ToString(types.second))] = peak;
     }
+    for (const SizeLatency& each : by_size) {
+      shown["sizes"].push_back({{"sizes", each.sizes}, {"latency", ToJson(each.timing)}});
+    }
     options.network.model.precision.AddTo(shown);
     if (!network.regions.empty()) shown["regions"] = RegionsJson(network.regions);
     if (gain) shown["gain"] = tuning::ToJson(*gain);
@@ -341,6 +415,9 @@ void Bench(const BenchOptions& options) {
   fmt::print("{}\n", breakdown.Text());
   fmt::print("{}\n{}\n", outside.Text(), Describe(roofs, MemoryBytesPerSecond(roofs.machine)));
   fmt::print("{}latency: {}\n", together.Text(), Describe(latency));
+  for (const SizeLatency& each : by_size) {
+    fmt::print("latency with {}: {}\n", each.sizes, Describe(each.timing));
+  }
   if (gain) fmt::print("gain: {}\n", report::GainText(*gain));
 }
 
@@ -358,7 +435,9 @@ void AddBenchCommand(CLI::App& app) {
   bench->add_flag("--json", options->json, "Print JSON");
   bench->footer(
       "The latency is the median of single runs; its spread is their interquartile\n"
-      "range divided by it. 'roofline' compares a task's rate with the machine's limits\n"
+      "range divided by it. With open dimensions it is that of the largest sizes, as\n"
+      "the table is; those of smaller ones follow. 'roofline' compares a task's rate with the "
+      "machine's limits\n"
       "for its arithmetic (float32, or the instructions for products of bfloat16 and\n"
       "8-bit integers) and for the bytes that it reads and writes.\n"
       "\n"

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,6 +25,8 @@ class NetworkRunner {
   NetworkRunner(const tuning::TunedNetwork& network, std::vector<tensor::HostTensor> inputs,
                 graph::Branches branches);
 
+  /// As Executor's.
+  void SetLengths(std::span<const int64_t> lengths) { executor_.SetLengths(lengths); }
   void Run() { executor_.Run(input_data_, output_data_); }
   /// As Run, adding each call's time to `seconds`.
   void RunTimed(std::vector<double>& seconds) {

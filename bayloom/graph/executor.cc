@@ -19,6 +19,7 @@
 #include "bayloom/codegen/jit.h"
 #include "bayloom/codegen/runtime/bayloom_open.h"
 #include "bayloom/codegen/runtime/bayloom_runtime.h"
+#include "bayloom/codegen/subnormals.h"
 #include "bayloom/graph/gpu_network.h"
 
 namespace bayloom::graph {
@@ -219,6 +220,7 @@ struct OnProcessor final : Executor::Impl {
   void Run(std::vector<const void*> inputs, const std::vector<void*>& outputs,
            std::vector<double>* seconds) override {
     bayloom_set_threads(threads);
+    const codegen::SubnormalsAreZeros flushed;
     SpreadInputs(inputs);
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (codegen::IsAligned(inputs[i]) || IsAmong(plan.open_inputs, i)) continue;

@@ -10,6 +10,8 @@
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
+#include <tuple>
+#include <utility>
 
 namespace bayloom::graph {
 namespace {
@@ -81,46 +83,66 @@ Length::Length(int64_t constant) {
   if (constant != 0) terms_[{}] = constant;
 }
 
-struct Length::Quotient {
-  Length dividend;
-  int64_t divisor = 1;
+struct Length::Function {
+  enum class Kind : uint8_t { kQuotient, kPart };
+
+  Kind kind = Kind::kQuotient;
+  Length of;           ///< a quotient's coefficients are positive integers below the divisor
+  int64_t number = 1;  ///< the divisor, or what is largest
+
+  int64_t operator()(int64_t value) const {
+    return kind == Kind::kQuotient ? value / number : std::clamp<int64_t>(value, 0, number);
+  }
 };
 
 std::strong_ordering Length::Variable::operator<=>(const Variable& other) const {
   const auto by_symbol = symbol <=> other.symbol;
-  if (by_symbol != 0 || quotient == other.quotient) return by_symbol;
-  const auto by_divisor = quotient->divisor <=> other.quotient->divisor;
-  if (by_divisor != 0) return by_divisor;
-  return quotient->dividend.terms_ <=> other.quotient->dividend.terms_;
+  if (by_symbol != 0 || function == other.function) return by_symbol;
+  const Function &a = *function, &b = *other.function;
+  const auto by_number = std::tie(a.kind, a.number) <=> std::tie(b.kind, b.number);
+  if (by_number != 0) return by_number;
+  const auto by_denominator = a.of.denominator_ <=> b.of.denominator_;
+  return by_denominator != 0 ? by_denominator : a.of.terms_ <=> b.of.terms_;
 }
 
 int64_t Length::Variable::Evaluate(std::span<const int64_t> symbols) const {
-  return quotient ? quotient->dividend.Evaluate(symbols) / quotient->divisor : symbols[symbol];
+  return function ? (*function)(function->of.Evaluate(symbols)) : symbols[symbol];
 }
 
 tensor::SizeRange Length::Variable::Range(std::span<const Symbol> symbols) const {
-  if (!quotient) return {symbols[symbol].smallest, symbols[symbol].largest};
-  const tensor::SizeRange dividend = quotient->dividend.Range(symbols);
-  return {dividend.smallest / quotient->divisor, dividend.largest / quotient->divisor};
+  if (!function) return {symbols[symbol].smallest, symbols[symbol].largest};
+  const tensor::SizeRange range = function->of.Range(symbols);
+  return {(*function)(range.smallest), (*function)(range.largest)};
 }
 
 std::optional<int> Length::Variable::Direction(std::span<const Symbol> symbols, int of) const {
-  return quotient ? quotient->dividend.Direction(symbols, of) : std::optional(symbol == of ? 1 : 0);
+  return function ? function->of.Direction(symbols, of) : std::optional(symbol == of ? 1 : 0);
 }
 
 std::string Length::Variable::ToString(std::span<const Symbol> symbols) const {
-  if (!quotient) return symbols[symbol].name;
-  const std::string dividend = quotient->dividend.ToString(symbols);
-  const bool is_sum = quotient->dividend.terms_.size() > 1;
-  return fmt::format("floor({}/{})", is_sum ? "(" + dividend + ")" : dividend, quotient->divisor);
+  if (!function) return symbols[symbol].name;
+  const std::string of = function->of.ToString(symbols);
+  if (function->kind == Function::Kind::kPart) {
+    return fmt::format("part({}, {})", of, function->number);
+  }
+  const bool is_sum = function->of.terms_.size() > 1;
+  return fmt::format("floor({}/{})", is_sum ? "(" + of + ")" : of, function->number);
 }
 
 std::string Length::Variable::ToCode(const std::string& array) const {
-  if (!quotient) return fmt::format("{}[{}]", array, symbol);
-  return fmt::format("(({}) / {})", quotient->dividend.ToCode(array), quotient->divisor);
+  if (!function) return fmt::format("{}[{}]", array, symbol);
+  const std::string of = function->of.ToCode(array);
+  if (function->kind == Function::Kind::kQuotient) {
+    return fmt::format("(({}) / {})", of, function->number);
+  }
+  return fmt::format("({0} < 0 ? 0 : {0} > {1} ? {1} : {0})", of, function->number);
 }
 
 Length Length::Of(int symbol) { return Of(Variable{symbol, nullptr}); }
+
+Length Length::Of(Function function) {
+  return Of(Variable{-1, std::make_shared<const Function>(std::move(function))});
+}
 
 Length Length::Of(Variable variable) {
   Length length;
@@ -149,13 +171,18 @@ Length Length::Floor(const Length& dividend, int64_t divisor) {
   if (divisor == 1) return whole + rest + constant / common;
   // A quotient in the dividend: floor((floor(a/p) + b)/q) = floor((a + p*b)/(p*q)).
   for (const auto& [monomial, numerator] : rest.terms_) {
-    if (monomial.size() != 1 || numerator != 1 || !monomial[0].quotient) continue;
-    const auto [inner, by] = *monomial[0].quotient;
+    const auto inner = monomial[0].function;
+    const bool is_quotient = inner && inner->kind == Function::Kind::kQuotient;
+    if (monomial.size() != 1 || numerator != 1 || !is_quotient) continue;
     const Length others = rest - Of(monomial[0]) + constant / common;
-    return whole + Floor(inner + others * by, Product(by, divisor));
+    return whole + Floor(inner->of + others * inner->number, Product(inner->number, divisor));
   }
-  rest = rest + constant / common;
-  return whole + Of(Variable{-1, std::make_shared<const Quotient>(Quotient{rest, divisor})});
+  return whole + Of(Function{Function::Kind::kQuotient, rest + constant / common, divisor});
+}
+
+Length Length::Part(const Length& length, int64_t largest) {
+  if (const auto constant = length.AsConstant()) return std::clamp<int64_t>(*constant, 0, largest);
+  return Of(Function{Function::Kind::kPart, length, largest});
 }
 
 void Length::Normalize() {

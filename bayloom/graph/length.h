@@ -48,13 +48,15 @@ struct SeenLengths {
 std::vector<std::vector<int64_t>> TypicalLengths(std::vector<SeenLengths> seen);
 
 /// What follows from the lengths of open dimensions: a polynomial with rational coefficients over
-/// symbols, which it names by their positions, and quotients that are rounded down.
+/// symbols, which it names by their positions, quotients that are rounded down, and parts.
 class Length {
  public:
   Length(int64_t constant = 0);  // NOLINT: numbers read as lengths
   static Length Of(int symbol);
   /// The largest integer that is at most dividend / divisor, of a dividend that is an integer.
   static Length Floor(const Length& dividend, int64_t divisor);
+  /// How much of a part of that length there is: between 0 and `largest`.
+  static Length Part(const Length& length, int64_t largest);
 
   friend Length operator+(const Length& a, const Length& b);
   friend Length operator-(const Length& a, const Length& b);
@@ -77,12 +79,11 @@ class Length {
   int AsSymbol() const;
 
  private:
-  struct Quotient;
-  /// A symbol, or else a quotient: the dividend's coefficients are positive integers below the
-  /// divisor.
+  struct Function;
+  /// A symbol, or what is computed from another length.
   struct Variable {
     int symbol = -1;
-    std::shared_ptr<const Quotient> quotient;
+    std::shared_ptr<const Function> function;
 
     std::strong_ordering operator<=>(const Variable& other) const;
     bool operator==(const Variable& other) const { return (*this <=> other) == 0; }
@@ -95,6 +96,7 @@ class Length {
   using Monomial = std::vector<Variable>;  // sorted, a variable as often as its power says
 
   static Length Of(Variable variable);
+  static Length Of(Function function);
   Length& Add(const Length& other, int64_t factor);
   void Normalize();
   std::set<Variable> Variables() const;

@@ -72,7 +72,11 @@ class GroupWriter {
     return name;
   }
 
+  /// Kernels of the library run over the largest lengths.
+  bool IsCall() const { return graph_.nodes[group_.nodes[0]].kind == NodeKind::kCall; }
+
   void DeclareSizes(const Node& node) {
+    if (IsCall()) return;
     const auto declare = [&](ValueId size) {
       if (size >= 0 && !buffer_of_.contains(size)) DeclareSize(size);
     };
@@ -101,6 +105,7 @@ class GroupWriter {
   }
 
   tensor::Bound BoundOf(tensor::Bound bound) const {
+    if (IsCall()) return {};
     if (bound.is_open()) bound.size = buffer_of_.at(bound.size);
     return bound;
   }
@@ -122,7 +127,9 @@ class GroupWriter {
     buffer.shape = graph_.values[value].shape;
     buffer.slice_of = SliceOf(value);
     buffer.role = role;
-    for (ValueId size : graph_.values[value].bounds) buffer.bounds.push_back(BoundOf({size}));
+    if (!IsCall()) {
+      for (ValueId size : graph_.values[value].bounds) buffer.bounds.push_back(BoundOf({size}));
+    }
     buffer_of_[value] = static_cast<tensor::BufferId>(workload_.buffers.size());
     value_of_.push_back(value);
     workload_.buffers.push_back(std::move(buffer));

@@ -18,6 +18,7 @@
 #include "bayloom/base/clock.h"
 #include "bayloom/codegen/jit.h"
 #include "bayloom/codegen/runtime/bayloom_runtime.h"
+#include "bayloom/codegen/subnormals.h"
 #include "bayloom/tensor/interpreter.h"
 
 namespace bayloom::measure {
@@ -272,6 +273,7 @@ OutcomeMessage TrialRunner::RunLoaded(const TrialMessage& trial) {
   for (const GuardedMemory& memory : memory_) parameters.push_back(memory.data());
   const auto run = [&] { (*kernel)(parameters.data(), workspace_.data()); };
   bayloom_set_threads(trial.threads);
+  const codegen::SubnormalsAreZeros flushed;
 
   std::vector<double> first_seconds;
   for (size_t point = 0; point < task_.points.size(); ++point) {

@@ -16,6 +16,7 @@
 
 #include "bayloom/measure/measurement_details.h"
 #include "bayloom/tuning/restore.h"
+#include "bayloom/tuning/task_programs.h"
 
 namespace bayloom::tuning {
 namespace {
@@ -256,15 +257,6 @@ std::optional<MeasuredSet> BestSet(record::Store& store, const sketch::SpaceGene
   if (chosen && chosen->largest.hash == best.hash) return chosen;
   std::vector<MeasuredSet> sets = FastestSets(store, space, derivations, 1);
   return sets.empty() ? std::nullopt : std::optional(std::move(sets.front()));
-}
-
-const sketch::Candidate& ProgramFor(std::span<const int64_t> sizes,
-                                    const sketch::Candidate& largest,
-                                    std::span<const SmallCandidate> small) {
-  for (const SmallCandidate& each : small) {
-    if (sizes[static_cast<size_t>(each.size)] <= each.up_to) return each.candidate;
-  }
-  return largest;
 }
 
 std::vector<SizeLoss> LossesOf(record::Store& store, const sketch::SpaceGenerator& space,

@@ -48,9 +48,4 @@ struct SizeLoss {
 std::vector<SizeLoss> LossesOf(record::Store& store, const sketch::SpaceGenerator& space,
                                const MeasuredSet& set);
 
-/// The program that serves these values of the workload's sizes.
-const sketch::Candidate& ProgramFor(std::span<const int64_t> sizes,
-                                    const sketch::Candidate& largest,
-                                    std::span<const SmallCandidate> small);
-
 }  // namespace bayloom::tuning

@@ -104,7 +104,6 @@ std::unique_ptr<TurnRunner> MakeTurnRunner(
 /// The programs of a task.
 struct NetworkTurns::Contest {
   const TuningTask* task = nullptr;
-  const std::vector<std::vector<int64_t>>* points = nullptr;  ///< of the workload
   std::vector<Finalist> finalists;
   Turns turns{1};
   bool keeps_first = true;           ///< the first finalist is the zero-trial program
@@ -118,28 +117,14 @@ struct NetworkTurns::Contest {
     finalists.resize(count);
     turns = Turns(static_cast<int>(count));
   }
-  /// Those of the finalists, the default program, then those for small lengths.
-  std::vector<const tensor::Program*> Programs() const {
-    std::vector<const tensor::Program*> programs;
-    for (const Finalist& finalist : finalists) programs.push_back(&finalist.candidate.program);
-    programs.push_back(&plain);
+  /// A set for each finalist, then the default program.
+  TaskPrograms Programs() const {
+    TaskPrograms programs;
     for (const Finalist& finalist : finalists) {
-      for (const SmallCandidate& small : finalist.small) {
-        programs.push_back(&small.candidate.program);
-      }
+      programs.Add(finalist.candidate.program, finalist.small);
     }
+    programs.Add(plain);
     return programs;
-  }
-  /// The position among Programs() of what serves a point of the workload.
-  int ProgramAt(int finalist, size_t point) const {
-    const std::vector<SmallCandidate>& own = finalists[static_cast<size_t>(finalist)].small;
-    int before = static_cast<int>(finalists.size()) + 1;
-    for (int k = 0; k < finalist; ++k) before += static_cast<int>(finalists[k].small.size());
-    for (size_t k = 0; k < own.size(); ++k) {
-      const int64_t value = (*points)[point][static_cast<size_t>(own[k].size)];
-      if (value <= own[k].up_to) return before + static_cast<int>(k);
-    }
-    return finalist;
   }
 };
 
@@ -165,7 +150,6 @@ void NetworkTurns::AddContest(size_t position, const TuningTask* task, bool is_c
   const tensor::Workload& workload = network_.network.tasks[position].workload;
   Contest& contest = contests_.emplace_back();
   contest.task = task;
-  contest.points = &workload.points;
   contest.plain = sketch::DefaultSchedule(workload, network_.target);
   const record::TargetId target = store_.FindTarget(network_.target).value_or(0);
   if (task != nullptr) {
@@ -219,10 +203,16 @@ void NetworkTurns::AtEachPoint(TurnRunner& runner,
   }
 }
 
+void NetworkTurns::Use(TurnRunner& runner, size_t task, int finalist, size_t point) const {
+  const std::vector<std::vector<int64_t>>& points = network_.network.tasks[task].workload.points;
+  const std::span<const int64_t> sizes =
+      points.empty() ? std::span<const int64_t>() : std::span<const int64_t>(points[point]);
+  runner.Use(static_cast<int>(task), programs_[task].At(finalist, sizes));
+}
+
 void NetworkTurns::UseAll(TurnRunner& runner, bool chosen, size_t point) {
   for (size_t i = 0; i < contests_.size(); ++i) {
-    const Contest& contest = contests_[i];
-    runner.Use(static_cast<int>(i), contest.ProgramAt(chosen ? contest.Chosen() : 0, point));
+    Use(runner, i, chosen ? contests_[i].Chosen() : 0, point);
   }
 }
 
@@ -243,7 +233,7 @@ bool NetworkTurns::RunRound(TurnRunner& runner) {
     std::vector<std::vector<double>> at_points(contests_.size());
     AtEachPoint(runner, [&](size_t point) {
       for (size_t i = 0; i < contests_.size(); ++i) {
-        runner.Use(static_cast<int>(i), contests_[i].ProgramAt(in[i][turn % in[i].size()], point));
+        Use(runner, i, in[i][turn % in[i].size()], point);
       }
       runner.Run(nullptr);
       std::vector<double> seconds(calls.size()), sums(contests_.size());
@@ -301,7 +291,11 @@ bool NetworkTurns::RunPairs(TurnRunner& runner, double until) {
 trial::StopReason NetworkTurns::Run(const RunnerMaker& make,
                                     const std::function<void(const run::RepeatStatus&)>& observer) {
   std::vector<std::vector<const tensor::Program*>> programs;
-  for (const Contest& contest : contests_) programs.push_back(contest.Programs());
+  programs_.clear();
+  for (const Contest& contest : contests_) {
+    programs_.push_back(contest.Programs());
+    programs.push_back(programs_.back().all());
+  }
   run::RepeatStatus status{.done = Decided(), .all = static_cast<int>(contests_.size())};
   if (observer) observer(status);
   const double start = options_.budget.clock();
@@ -367,7 +361,7 @@ void NetworkTurns::TimeDefaults(TurnRunner& runner) {
       UseAll(runner, /*chosen=*/true, point);
       const std::vector<double> chosen = time();
       for (size_t i = 0; i < contests_.size(); ++i) {
-        runner.Use(static_cast<int>(i), static_cast<int>(contests_[i].finalists.size()));
+        Use(runner, i, static_cast<int>(contests_[i].finalists.size()), point);
       }
       const std::vector<double> plain = time();
       for (size_t i = 0; i < contests_.size(); ++i) ratios[i].push_back(plain[i] / chosen[i]);
@@ -411,7 +405,9 @@ void NetworkTurns::Record() {
         repeat.outcome = trial::Outcome::Feasible(base::Median(std::vector<double>(first, last)));
         if (k != chosen) continue;
         repeat.outcome.Set(record::kChosen, 1);
-        if (!contest.points->empty()) NoteSmall(finalist.small, repeat.outcome);
+        if (!contest.task->space().workload().points.empty()) {
+          NoteSmall(finalist.small, repeat.outcome);
+        }
       }
     }
     const double chosen_seconds = base::Median(contest.turns.SecondsOf(chosen));

@@ -14,6 +14,7 @@
 #include "bayloom/trial/budget.h"
 #include "bayloom/tuning/gain_in_turns.h"
 #include "bayloom/tuning/session.h"
+#include "bayloom/tuning/task_programs.h"
 #include "bayloom/tuning/tuned_network.h"
 
 namespace bayloom::tuning {
@@ -81,6 +82,7 @@ class NetworkTurns {
   /// Does something for each of the lengths that the network is run for; with one where there is
   /// nothing to choose.
   void AtEachPoint(TurnRunner& runner, const std::function<void(size_t point)>& action) const;
+  void Use(TurnRunner& runner, size_t task, int finalist, size_t point) const;
   void UseAll(TurnRunner& runner, bool chosen, size_t point);
   /// Adds a task of the network.
   void AddContest(size_t position, const TuningTask* task, bool is_compared);
@@ -93,8 +95,9 @@ class NetworkTurns {
   const Session& session_;
   const TunedNetwork& network_;
   Options options_;
-  std::vector<Contest> contests_;  ///< parallel to the network's tasks
-  int repeats_ = 1;                ///< timed runs of a measurement
+  std::vector<Contest> contests_;       ///< parallel to the network's tasks
+  std::vector<TaskPrograms> programs_;  ///< parallel, while it runs
+  int repeats_ = 1;                     ///< timed runs of a measurement
   std::vector<double> zero_trial_seconds_, tuned_seconds_;
   std::optional<GainInTurns> gain_;
 };

@@ -91,6 +91,29 @@ def test_compiles_once(causal, ranges):
     assert model.out.weight.grad is not None and len(ranges) == 1
 
 
+class Halves(torch.nn.Module):
+    """Features of half and of a quarter of an image, resized to the half."""
+
+    def __init__(self):
+        super().__init__()
+        self.halve = torch.nn.Conv2d(3, 4, 3, stride=2, padding=1)
+        self.quarter = torch.nn.Conv2d(4, 4, 3, stride=2, padding=1)
+
+    def forward(self, image):
+        half = self.halve(image).relu()
+        small = self.quarter(half).relu()
+        wide = torch.nn.functional.interpolate(small, size=half.shape[2:], mode="bilinear")
+        return torch.cat([wide, half], dim=1)
+
+
+def test_images_of_any_size(ranges):
+    model = Halves().eval()
+    run = compiled(model, dynamic=True)
+    for height, width in ((37, 50), (40, 41), (64, 64), (127, 33)):
+        assert_same(run, model, torch.randn(2, 3, height, width))
+    assert len(ranges) == 1
+
+
 def test_takes_the_largest_length_from_torch(ranges):
     model = Reader().eval()
     run = compiled(model)

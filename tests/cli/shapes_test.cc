@@ -204,6 +204,36 @@ TEST_F(Shapes, SeveralSizesAreTunedTogether) {
   EXPECT_THAT(several.error, HasSubstr("give one"));
 }
 
+TEST_F(Shapes, OpenSizesAreTunedAtSeveralLengths) {
+  const std::string database = folder_ / "dense.db";
+  const std::vector<std::string> shape = {dense_,      "--dim", "batch=1", "--dim", "sequence=1..8",
+                                          "--threads", "1",     "--db",    database};
+  const auto with = [&](const std::vector<std::string>& command,
+                        const std::vector<std::string>& options) {
+    std::vector<std::string> arguments = command;
+    arguments.insert(arguments.end(), shape.begin(), shape.end());
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    return RunBayloom(arguments);
+  };
+  const Answer tuned = with({"tune"}, {"--trials", "12", "--strategy", "random", "--json"});
+  ASSERT_EQ(tuned.exit_code, 0) << tuned.error;
+  const nlohmann::json json = nlohmann::json::parse(tuned.out);
+  const std::string text = json.dump();
+  ASSERT_TRUE(text.find("by_size") != std::string::npos) << text;
+  const Answer run = with({"run"}, {});
+  EXPECT_EQ(run.exit_code, 0) << run.error;
+  EXPECT_THAT(run.error, HasSubstr("tasks tuned"));
+  const Answer bench = with({"bench"}, {"--time", "100ms"});
+  EXPECT_THAT(bench.out,
+              AllOf(HasSubstr("latency with sequence=8"), HasSubstr("latency with sequence=1:")));
+  // What was measured at other sizes is not gone on with.
+  const std::string sizes = folder_ / "sizes.csv";
+  base::WriteFile(sizes, "sequence\n2\n");
+  const Answer other = with({"tune"}, {"--sizes", sizes, "--resume", "--trials", "20"});
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_THAT(other.error, HasSubstr("begun with the sizes '8, "));
+}
+
 TEST_F(Shapes, SeveralSizesAreInOneLibrary) {
   const std::vector<std::string> compile = {"compile", dense_,         "--effort", "none",
                                             "--out",   folder_.path(), "--json"};

@@ -12,11 +12,13 @@
 #include <chrono>
 #include <cstring>
 #include <deque>
+#include <limits>
 #include <mutex>
 #include <thread>
 #include <vector>
 
 #include "bayloom/codegen/runtime/bayloom_runtime.h"
+#include "bayloom/codegen/subnormals.h"
 
 namespace bayloom::codegen {
 namespace {
@@ -296,6 +298,31 @@ TEST_F(RuntimeTest, WorksInTheChildOfAFork) {
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+/// Whether half of the least normal number is zero, in all iterations or in none.
+bool LoopsFlush() {
+  struct Results {
+    static void Body(void* context, int64_t begin, int64_t end, int32_t) {
+      for (int64_t i = begin; i < end; ++i) {
+        volatile float least = std::numeric_limits<float>::min(), half = least * 0.5f;
+        if (half == 0) ++*static_cast<std::atomic<int>*>(context);
+      }
+    }
+  };
+  std::atomic<int> zeros = 0;
+  bayloom_parallel_for(1000, Results::Body, &zeros);
+  EXPECT_TRUE(zeros == 0 || zeros == 1000) << zeros;
+  return zeros > 0;
+}
+
+TEST_F(RuntimeTest, AllThreadsTreatSubnormalsAsTheCallerDoes) {
+  for (int repeat = 0; repeat < 20; ++repeat) {
+    EXPECT_FALSE(LoopsFlush());
+    const SubnormalsAreZeros flushed;
+    EXPECT_TRUE(LoopsFlush());
+  }
+  EXPECT_FALSE(LoopsFlush());
 }
 
 }  // namespace

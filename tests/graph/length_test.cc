@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "bayloom/base/random.h"
@@ -90,6 +91,21 @@ TEST(Length, QuotientsAreRoundedDown) {
   EXPECT_EQ((kPast - Length::Floor(kPast, 2) * 2).AsConstant(), std::nullopt);
   EXPECT_EQ(half.ToString(kSymbols), "floor((past + 1)/2)");
   EXPECT_EQ((Length::Floor(kHeight, 3) - 2).ToString(kSymbols), "floor(height/3) - 2");
+}
+
+TEST(Length, PartsAreBetweenNothingAndAll) {
+  const Length rows = Length::Part(kPast - 8, 5), all = kPast + kNow;
+  for (int64_t past = 0; past <= 20; ++past) {
+    const std::vector<int64_t> at = {past, 3, 32};
+    EXPECT_EQ(rows.Evaluate(at), std::clamp<int64_t>(past - 8, 0, 5));
+    EXPECT_EQ((rows + all).Evaluate(at), rows.Evaluate(at) + past + 3);
+  }
+  EXPECT_EQ(rows.Range(kSymbols), (tensor::SizeRange{0, 5}));
+  EXPECT_EQ((rows * rows + kNow).Range(kSymbols), (tensor::SizeRange{1, 31}));
+  EXPECT_EQ(rows, Length::Part(kPast - 8, 5));
+  EXPECT_NE(rows, Length::Part(kPast - 8, 6));
+  EXPECT_EQ(Length::Part(30, 5).AsConstant(), 5);
+  EXPECT_EQ(rows.ToString(kSymbols), "part(past - 8, 5)");
 }
 
 TEST(Length, RangesAreExactWhereItRisesOrFalls) {

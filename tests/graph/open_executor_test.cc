@@ -53,6 +53,14 @@ std::vector<ScheduledModel> ScheduledModels() {
        "g (float[2, p, 3] x, float[2, s, 3] y) => (float[2, t, 3] z, float[2, 3] m) "
        "{ z = Concat<axis = 1>(x, y) m = ReduceMean<axes = [1], keepdims = 0>(z) }",
        {{9, 6}, {0, 1}, {1, 5}, {9, 1}}},
+      {"causal_attention",
+       {{"s", 2, 520}},
+       "g (float[1, s, 4] x) => (float[1, s, 4] z) <int64 place = {1}, int64 zero = {0}, "
+       "int64 one = {1}, int64[1] a = {1}, float low = {-3e38}> { k = Transpose<perm = "
+       "[0, 2, 1]>(x) m = MatMul(x, k) h = Shape(x) n = Gather(h, place) r = Range(zero, n, one) "
+       "u = Unsqueeze(r, a) l = LessOrEqual(r, u) w = Where(l, m, low) p = Softmax<axis = -1>(w) "
+       "z = MatMul(p, x) }",
+       {{520}, {2}, {255}, {256}, {257}, {400}}},
       {"steps",
        {{"s", 1, 20}},
        "g (float[s, 1, 3] x, float[2, 64, 3] w, float[2, 64, 16] r) => "
@@ -152,6 +160,26 @@ TEST(OpenExecutor, KeepsAttentionTogether) {
   EXPECT_THAT(scheduled.tasks.tasks[0].workload.name, ::testing::HasSubstr("attention"));
 }
 
+TEST(OpenExecutor, ComputesThePartsOfCausalAttentionThatThereAre) {
+  const Scheduled scheduled(ScheduledModels()[3]);
+  std::vector<const GraphTask*> attention;
+  for (const GraphTask& task : scheduled.tasks.tasks) {
+    if (task.workload.name.starts_with("attention")) attention.push_back(&task);
+  }
+  ASSERT_EQ(attention.size(), 2u);
+  const auto largest_sizes = [&](const GraphTask& task) {
+    std::vector<int64_t> sizes;
+    for (const tensor::Buffer& buffer : task.workload.buffers) {
+      if (buffer.role == tensor::BufferRole::kSize) sizes.push_back(buffer.range.largest);
+    }
+    std::ranges::sort(sizes);
+    return sizes;
+  };
+  // Of queries and keys, and of all keys in memory.
+  EXPECT_THAT(largest_sizes(*attention[0]), ::testing::ElementsAre(256, 520));
+  EXPECT_THAT(largest_sizes(*attention[1]), ::testing::ElementsAre(264, 520));
+}
+
 TEST(OpenExecutor, IsNotForGpus) {
   EXPECT_THROW(ForGpu(Scheduled(ScheduledModels()[0]).tasks), InputError);
 }
@@ -178,7 +206,7 @@ TEST_P(ScheduledSteps, RunsOnlyStepsThatAreThere) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Some, ScheduledSteps,
-                         ::testing::Values(ScheduledModels()[3], ScheduledModels()[4]),
+                         ::testing::Values(ScheduledModels()[4], ScheduledModels()[5]),
                          [](const auto& network) { return network.param.name; });
 
 /// The schedule for small lengths is another one: reductions are not decomposed.

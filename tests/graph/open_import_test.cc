@@ -120,12 +120,17 @@ TEST(OpenImportRefuses, LengthsForWhichSomethingIsCutOffAndSaysFromWhichOnNothin
   EXPECT_THAT(Refusal(first_ten), AllOf(HasSubstr("node 'z"), HasSubstr("give s=10..40")));
 }
 
-TEST(OpenImportRefuses, KernelsOfTheLibraryOverOpenDimensions) {
-  EXPECT_THAT(Refusal({"scan",
+TEST(OpenImportRefuses, KernelsThatGoBeyondOpenDimensions) {
+  EXPECT_THAT(Refusal({"scatter",
                        {{"s", 2, 9}},
-                       "g (float[s, 2] x) => (float[s, 2] z) <int64 a = {0}> "
-                       "{ z = CumSum(x, a) }"}),
-              AllOf(HasSubstr("node 'z"), HasSubstr("kernel of the library"), HasSubstr("s")));
+                       "g (float[9, 2] x, int64[s, 2] i, float[s, 2] u) => (float[9, 2] z) "
+                       "{ z = ScatterElements<axis = 1>(x, i, u) }"}),
+              AllOf(HasSubstr("node 'z"), HasSubstr("beyond an open dimension"), HasSubstr("s")));
+  EXPECT_THAT(Refusal({"last",
+                       {{"s", 2, 9}},
+                       "g (float[s, 2] x) => (int64[1, 2] z) "
+                       "{ z = ArgMax<axis = 0, select_last_index = 1>(x) }"}),
+              AllOf(HasSubstr("node 'z"), HasSubstr("last of equal elements"), HasSubstr("s")));
 }
 
 TEST(OpenImportRefuses, LengthsThatTheModelCannotHave) {

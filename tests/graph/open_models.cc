@@ -236,6 +236,50 @@ std::vector<OpenModel> OpenModels() {
       {"global_pool",
        {{"h", 8, 64, 8}, {"w", 16, 48, 16}},
        "g (float[1, 2, h, w] x) => (float[1, 2, 1, 1] z) { z = GlobalAveragePool(x) }"},
+      {"sums_along_the_open_axis",
+       {batch, sequence},
+       "g (float[b, s, 2] x) => (float[b, s, 2] z) <int64 a = {1}> { z = CumSum(x, a) }"},
+      {"sums_from_the_end",
+       {batch, sequence},
+       "g (float[b, s, 2] x) => (float[b, s, 2] z) <int64 a = {1}> "
+       "{ z = CumSum<reverse = 1, exclusive = 1>(x, a) }"},
+      {"sums_of_open_lines",
+       {batch, sequence},
+       "g (float[b, s, 3] x) => (float[b, s, 3] z) <int64 a = {-1}> { z = CumSum(x, a) }"},
+      {"best_of_each_row",
+       {batch, sequence},
+       "g (float[b, s, 5] x) => (int64[b, s] z) { z = ArgMax<axis = -1, keepdims = 0>(x) }"},
+      {"worst_of_the_rows",
+       {batch, sequence},
+       "g (float[b, s, 5] x) => (int64[b, 1, 5] z) { z = ArgMin<axis = 1>(x) }"},
+      {"three_largest",
+       {batch, {"s", 3, 24}},
+       "g (float[b, s] x) => (float[b, 3] v, int64[b, 3] i) <int64[1] k = {3}> "
+       "{ v, i = TopK(x, k) }"},
+      {"three_smallest",
+       {batch, {"s", 3, 24}},
+       "g (float[b, s] x) => (float[b, 3] v, int64[b, 3] i) <int64[1] k = {3}> "
+       "{ v, i = TopK<largest = 0>(x, k) }"},
+      {"scattered_rows",
+       {sequence, {"n", 1, 7}},
+       "g (float[s, 2] x, int64[n, 1] i, float[n, 2] u) => (float[s, 2] z) "
+       "<int64 three = {3}> { j = Mod(i, three) k = Neg(j) "
+       "l = Div(k, three) z = ScatterND<reduction = \"add\">(x, l, u) }",
+       {},
+       16},
+      {"scattered_places",
+       {batch, sequence},
+       "g (float[b, s] x, float[1, 2] u) => (float[b, s] z) <int64[1, 2, 2] i = {0, 0, 0, -1}> "
+       "{ z = ScatterND(x, i, u) }",
+       {},
+       16},
+      {"scattered_along_the_open_axis",
+       {batch, sequence},
+       "g (float[b, s] x, int64[b, 1] i, float[b, 1] u) => (float[b, s] z) "
+       "<int64 one = {1}> { j = Mod(i, one) k = Sub(j, one) "
+       "z = ScatterElements<axis = 1>(x, k, u) }",
+       {},
+       16},
       {"gather_of_ids",
        {batch, sequence},
        "g (int64[b, s] x) => (float[b, s, 2] z) <float[3, 2] w = {1,2,3,4,5,6}, "

@@ -12,6 +12,7 @@
 #include "bayloom/measure/measurement_details.h"
 #include "bayloom/tensor/operators.h"
 #include "bayloom/tuning/restore.h"
+#include "bayloom/tuning/task_programs.h"
 #include "tests/temporary_folder.h"
 
 namespace bayloom::tuning {

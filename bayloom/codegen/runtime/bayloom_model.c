@@ -289,8 +289,10 @@ static int Compute(bayloom_model* model, int shape, const bayloom_input* inputs,
   if (variant->accelerator != NULL) {
     code = variant->accelerator->run(model->accelerated, shape, model->inputs, model->outputs);
   } else {
+    const uint64_t floats = bayloom_flush_subnormals();
     variant->runs[shape](model->arena, model->workspace, model->inputs, model->outputs,
                          model->lengths);
+    bayloom_restore_floats(floats);
   }
   if (code == BAYLOOM_OK) ReturnOutputs(model, &network->shapes[shape], outputs);
   return code;

@@ -52,6 +52,7 @@ static struct {
   Job jobs[BAYLOOM_MAX_LOOPS];
   int job_count;
   int job_shares;
+  uint64_t job_floats; /* what arithmetic is like in the thread that runs them */
   _Alignas(64) atomic_uint_fast64_t gate;
   _Alignas(64) atomic_int sleepers;
   atomic_bool stop;
@@ -70,6 +71,48 @@ static void Pause(void) {
 #elif defined(__aarch64__)
   __asm__ volatile("yield");
 #endif
+}
+
+/* The register that says what arithmetic is like in this thread; on other processors nothing does.
+ */
+static uint64_t Floats(void) {
+#if defined(__x86_64__)
+  return __builtin_ia32_stmxcsr();
+#elif defined(__aarch64__)
+  uint64_t floats;
+  __asm__ volatile("mrs %0, fpcr" : "=r"(floats));
+  return floats;
+#else
+  return 0;
+#endif
+}
+
+static void SetFloats(uint64_t floats) {
+#if defined(__x86_64__)
+  __builtin_ia32_ldmxcsr((uint32_t)floats);
+#elif defined(__aarch64__)
+  __asm__ volatile("msr fpcr, %0" : : "r"(floats));
+#else
+  (void)floats;
+#endif
+}
+
+#if defined(__x86_64__)
+static const uint64_t kFlush = 0x8040; /* results to zero, and subnormals are zeros */
+static const uint64_t kRaised = 0x3f;  /* what has happened, not what is to happen */
+#else
+static const uint64_t kFlush = 1 << 24;
+static const uint64_t kRaised = 0;
+#endif
+
+uint64_t bayloom_flush_subnormals(void) {
+  const uint64_t before = Floats();
+  SetFloats(before | kFlush);
+  return before;
+}
+
+void bayloom_restore_floats(uint64_t before) {
+  SetFloats((before & ~kRaised) | (Floats() & kRaised));
 }
 
 static int64_t Nanoseconds(void) {
@@ -130,6 +173,7 @@ static int DivideLoop(Job* job, const bayloom_loop* loop, int first) {
 }
 
 static void DivideLoops(int count, const bayloom_loop* loops) {
+  pool.job_floats = Floats();
   pool.job_count = count;
   pool.job_shares = pool.wanted;
   int first = 0;
@@ -179,6 +223,7 @@ static void* Work(void* argument) {
         continue;
       }
       last_serial = gate / kSerialStep;
+      SetFloats(pool.job_floats);
       RunChunks(worker);
       atomic_fetch_sub_explicit(&pool.gate, 1, memory_order_release);
     }

@@ -74,6 +74,13 @@ int bayloom_threads(void);
 int bayloom_enter(void);
 void bayloom_leave(void);
 
+/* From now on numbers below the least normal one count as zeros in this thread's arithmetic, and in
+ * that of the loops that it runs: processors take a hundred times as long for them. They arise
+ * where no one asks for them, beyond the length of an open axis for one. Returns what was before,
+ * for bayloom_restore_floats. */
+uint64_t bayloom_flush_subnormals(void);
+void bayloom_restore_floats(uint64_t before);
+
 /* A number above 0 that differs between a process and its forked children. */
 unsigned bayloom_process(void);
 

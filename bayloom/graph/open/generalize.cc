@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "bayloom/base/result.h"
-#include "bayloom/graph/open/length_fit.h"
+#include "bayloom/graph/open/open_call.h"
 #include "bayloom/graph/open/open_number.h"
 #include "bayloom/graph/open/open_view.h"
 #include "bayloom/graph/open/size_table.h"
@@ -31,9 +31,8 @@ class Generalizer {
  public:
   using Samples = std::vector<std::vector<Counterpart>>;
 
-  Generalizer(Graph graph, std::vector<Symbol> symbols, std::vector<SymbolValues> points,
-              const Samples& samples)
-      : graph_(std::move(graph)), samples_(samples), fit_(symbols, std::move(points)) {
+  Generalizer(Graph graph, std::vector<Symbol> symbols, LengthFit& fit, const Samples& samples)
+      : graph_(std::move(graph)), samples_(samples), fit_(fit) {
     graph_.symbols = std::move(symbols);
     graph_.points = TypicalLengths(graph_.symbols);
     producers_ = graph_.Producers();
@@ -54,7 +53,11 @@ class Generalizer {
         if (OpenConstant(node.output(), nodes)) continue;
         graph_.values[node.output()].constant = nullptr;
       }
-      OpenNode(node);
+      if (node.kind == NodeKind::kCall) {
+        OpenCallNode(node, nodes);
+      } else {
+        OpenNode(node);
+      }
       nodes.push_back(std::move(node));
     }
     graph_.nodes = std::move(nodes);
@@ -173,7 +176,6 @@ class Generalizer {
     }
     const tensor::Expr opened = OpenExpression(node);
     const bool is_open = opened.get() != stage.value.get();
-    if (node.kind == NodeKind::kCall) CheckFixed(node, is_open);
     if (is_open && node.kind == NodeKind::kSlice) node.kind = NodeKind::kMap;
     stage.value = opened;
     for (size_t i = 0; i < bounds.size(); ++i) {
@@ -184,14 +186,14 @@ class Generalizer {
     }
   }
 
-  /// Kernels of the library take tensors of fixed sizes.
-  void CheckFixed(const Node& node, bool is_open) const {
-    const auto follows = [&](ValueId value) { return !graph_.values[value].bounds.empty(); };
-    const std::vector<ValueId> operands = OperandsOf(node);
-    if (!is_open && !follows(node.output()) && std::ranges::none_of(operands, follows)) return;
-    Refuse(node.output(), fmt::format("'{}' is a kernel of the library, which takes no tensors of "
-                                      "open dimensions; its sizes follow {}",
-                                      node.op, SymbolNames()));
+  /// A kernel of the library runs over the largest lengths.
+  void OpenCallNode(Node& node, std::vector<Node>& before) {
+    Bound(node.output());
+    for (size_t d = 0; d < node.stage.iters.size(); ++d) {
+      node.stage.iters[d].bound.size = graph_.values[node.output()].BoundOf(d);
+    }
+    const std::string reason = OpenCall(graph_, node, before);
+    if (!reason.empty()) Refuse(node.output(), fmt::format("{}, {}", reason, SymbolNames()));
   }
 
   tensor::Expr OpenExpression(const Node& node) {
@@ -298,15 +300,15 @@ class Generalizer {
   Graph graph_;
   const Samples& samples_;
   std::vector<int> producers_;
-  LengthFit fit_;
+  LengthFit& fit_;
   SizeTable sizes_{graph_};
 };
 
 }  // namespace
 
-Graph Generalize(Graph graph, std::vector<Symbol> symbols, std::vector<SymbolValues> points,
+Graph Generalize(Graph graph, std::vector<Symbol> symbols, LengthFit& fit,
                  const std::vector<std::vector<Counterpart>>& samples) {
-  return Generalizer(std::move(graph), std::move(symbols), std::move(points), samples).Run();
+  return Generalizer(std::move(graph), std::move(symbols), fit, samples).Run();
 }
 
 void ForgetInnerBounds(Graph& graph) {

@@ -6,19 +6,20 @@
 #include <vector>
 
 #include "bayloom/graph/open/compare.h"
-#include "bayloom/graph/open/sample_points.h"
+#include "bayloom/graph/open/length_fit.h"
 
 namespace bayloom::graph {
 
 /// Makes of an import for the largest lengths one for all lengths (anti-unification): each integer
 /// that is another one in the imports for the other points becomes the size that has these values
 /// (LengthFit). `graph` has the nodes of folded constants, too (GraphBuilder::CompareLengths); what
-/// is folded is computed when the network runs where its values follow sizes. `points`: the
-/// largest lengths, where `graph` is from, and those where `samples`, its counterparts, are from.
+/// is folded is computed when the network runs where its values follow sizes. The points of `fit`
+/// are the largest lengths, where `graph` is from, and those where `samples`, its counterparts, are
+/// from.
 ///
 /// Throws InputError naming the node, and what it depends on, where the imports are not the same
 /// network for other sizes.
-Graph Generalize(Graph graph, std::vector<Symbol> symbols, std::vector<SymbolValues> points,
+Graph Generalize(Graph graph, std::vector<Symbol> symbols, LengthFit& fit,
                  const std::vector<std::vector<Counterpart>>& samples);
 
 /// Leaves bounds to inputs, constants, outputs and spatial iterators only: those of other values

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <exception>
 #include <optional>
 #include <utility>
@@ -64,24 +65,23 @@ class OpenImport {
     points.insert(points.end(), between.begin(), between.end());
     is_general_ = !between.empty();
     is_generalized_ = false;
-    Graph largest = Largest(points);
+    const Graph largest = Largest(points);
     std::vector<std::vector<Counterpart>> samples;
-    bool are_as_long = true;
-    for (size_t p = 1; p < points.size(); ++p) {
-      const Graph sample = At(points[p]);
-      samples.push_back(Compare(largest, sample));
-      are_as_long &= sample.nodes.size() == largest.nodes.size();
+    for (int round = 0; round < kMaxRounds; ++round) {
+      bool are_as_long = true;
+      while (samples.size() + 1 < points.size()) {
+        const Graph sample = At(points[samples.size() + 1]);
+        samples.push_back(Compare(largest, sample));
+        are_as_long &= sample.nodes.size() == largest.nodes.size();
+      }
+      LengthFit fit(symbols_, points);
+      open_ = Generalized(largest, fit, samples, are_as_long);
+      if (fit.undecided().empty()) break;
+      points.insert(points.end(), fit.undecided().begin(), fit.undecided().end());
+      std::sort(points.begin() + static_cast<ptrdiff_t>(samples.size()) + 1, points.end());
+      points.erase(std::unique(points.begin(), points.end()), points.end());
     }
-    try {
-      open_ = Generalize(std::move(largest), symbols_, points, samples);
-      is_generalized_ = true;
-    } catch (const InputError& error) {
-      if (are_as_long) throw;
-      throw InputError(
-          fmt::format("{} (loops are unrolled: of those that end by a condition, how many steps "
-                      "they take has to be fixed)",
-                      error.what()));
-    }
+    is_generalized_ = true;
     for (const SymbolValues& point : PointsToConfirm(symbols_, is_general_ ? 8 : 2)) {
       if (const std::string difference = DifferenceAt(point); !difference.empty()) {
         Refuse(point, difference);
@@ -105,6 +105,19 @@ class OpenImport {
     }
     At(others);
     return steps_.HasOpen() ? At(points[0]) : largest;
+  }
+
+  Graph Generalized(const Graph& largest, LengthFit& fit,
+                    const std::vector<std::vector<Counterpart>>& samples, bool are_as_long) const {
+    try {
+      return Generalize(largest, symbols_, fit, samples);
+    } catch (const InputError& error) {
+      if (are_as_long) throw;
+      throw InputError(
+          fmt::format("{} (loops are unrolled: of those that end by a condition, how many steps "
+                      "they take has to be fixed)",
+                      error.what()));
+    }
   }
 
   Graph At(const SymbolValues& lengths) {
@@ -181,6 +194,8 @@ class OpenImport {
 
   /// Samples and one more: what holds for so few may not hold for any other.
   static constexpr int64_t kFewest = 4;
+  /// Of adding points where lengths are undecided.
+  static constexpr int kMaxRounds = 8;
   /// Of multiples that are tried.
   static constexpr int64_t kMaxStep = 64;
 

@@ -10,6 +10,7 @@
 
 #include "bayloom/graph/evaluate.h"
 #include "bayloom/graph/open/corner.h"
+#include "bayloom/graph/open/open_call.h"
 #include "bayloom/tensor/simplify.h"
 
 namespace bayloom::graph {
@@ -64,6 +65,10 @@ Graph Instantiate(const Graph& graph, const SymbolValues& lengths) {
     for (tensor::Iter& iter : node.stage.iters) {
       if (iter.bound.is_open()) iter.extent = length_of(std::exchange(iter.bound, {}).size);
     }
+    const std::vector<int64_t>& shape = fixed.values[node.output()].shape;
+    for (size_t d = 0; d < std::min(shape.size(), node.stage.iters.size()); ++d) {
+      node.stage.iters[d].extent = shape[d];  // also where it goes beyond bounds (OpenCall)
+    }
     if (node.kind != NodeKind::kView) {
       node.stage.value = tensor::Rewrite(node.stage.value,
                                          [&](const tensor::Expr& e) -> std::optional<tensor::Expr> {
@@ -71,7 +76,9 @@ Graph Instantiate(const Graph& graph, const SymbolValues& lengths) {
                                            return tensor::IntLiteral(length_of(e->index));
                                          });
     }
-    if (node.kind != NodeKind::kView && node.kind != NodeKind::kCall) {
+    if (node.kind == NodeKind::kCall) {
+      node.stage.value = CallOver(node.stage.value, graph, fixed);
+    } else if (node.kind != NodeKind::kView) {
       node.stage.value = tensor::Simplify(node.stage.value, node.stage.iters);
     }
     ZeroBehindLastRow(fixed, node);

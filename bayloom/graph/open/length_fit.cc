@@ -55,12 +55,13 @@ std::optional<Length> LengthFit::Find(std::span<const int64_t> values) {
   return found;
 }
 
-std::optional<Length> LengthFit::Fit(std::span<const int64_t> given) const {
+std::optional<Length> LengthFit::Fit(std::span<const int64_t> given) {
   const Length polynomial = FitLength(symbols_, given.first(samples_));
   if (points_.size() == samples_ || Has(polynomial, given)) return polynomial;
   const Values values(given.begin(), given.end());
   if (const auto shifted = Shifted(values)) return shifted;
   for (auto of = known_.rbegin(); of != known_.rend(); ++of) {  // the operand's are the last ones
+    if (const auto multiple = Multiple(*of, values)) return multiple;
     if (const auto quotient = Quotient(*of, values)) return quotient;
   }
   return Combination(values);
@@ -74,26 +75,43 @@ std::optional<Length> LengthFit::Shifted(const Values& values) const {
   return known.length + (values[0] - known.values[0]);
 }
 
-std::optional<Length> LengthFit::Quotient(const Known& of, const Values& values) const {
+std::optional<Length> LengthFit::Multiple(const Known& of, const Values& values) const {
   const auto [low, high] = std::ranges::minmax_element(of.values);
   const int64_t span = *high - *low;
   const int64_t rise = values[high - of.values.begin()] - values[low - of.values.begin()];
+  const bool is_one = rise > 0 && (span % rise == 0 || rise % span == 0);
+  if (!is_one || of.values[0] * rise % span != 0) return std::nullopt;
+  const Length multiple = of.length * rise / span + (values[0] - of.values[0] * rise / span);
+  return Has(multiple, values) ? std::optional(multiple) : std::nullopt;
+}
+
+std::optional<Length> LengthFit::Quotient(const Known& of, const Values& values) {
+  const auto [low, high] = std::ranges::minmax_element(of.values);
+  const int64_t rise = values[high - of.values.begin()] - values[low - of.values.begin()];
   if (rise <= 0) return std::nullopt;
-  const auto shifted = [&](const Length& length, int64_t value) -> std::optional<Length> {
-    const Length sum = length + (values[0] - value);
-    return Has(sum, values) ? std::optional(sum) : std::nullopt;
-  };
-  if (span % rise == 0 || rise % span == 0) {
-    const Length multiple = of.length * rise / span;
-    if (of.values[0] * rise % span == 0) {
-      if (const auto found = shifted(multiple, of.values[0] * rise / span)) return found;
+  std::optional<Length> found;
+  const int64_t span = *high - *low;  // d * (rise - 1) < span < d * (rise + 1)
+  const int64_t last = rise > 1 ? span / (rise - 1) : kMaxDivisor;
+  for (int64_t d = std::max<int64_t>(span / (rise + 1), 2); d <= std::min(last, kMaxDivisor); ++d) {
+    for (int64_t b = 0; b < d; ++b) {
+      const Length quotient =
+          Length::Floor(of.length + b, d) + (values[0] - (of.values[0] + b) / d);
+      if (!Has(quotient, values)) continue;
+      if (!found) {
+        found = quotient;
+      } else if (const auto point = Difference(*found, quotient)) {
+        undecided_.push_back(*point);
+      }
     }
   }
-  const int64_t about = (span + rise / 2) / rise;
-  for (int64_t d = std::max<int64_t>(about - 1, 2); d <= std::min(about + 1, kMaxDivisor); ++d) {
-    for (int64_t b = 0; b < d; ++b) {
-      const auto found = shifted(Length::Floor(of.length + b, d), (of.values[0] + b) / d);
-      if (found) return found;
+  return found;
+}
+
+std::optional<SymbolValues> LengthFit::Difference(const Length& a, const Length& b) const {
+  for (size_t s = 0; s < symbols_.size(); ++s) {
+    SymbolValues point = points_[0];
+    for (; point[s] >= symbols_[s].smallest; point[s] -= symbols_[s].step) {
+      if (a.Evaluate(point) != b.Evaluate(point)) return point;
     }
   }
   return std::nullopt;

@@ -26,6 +26,9 @@ class LengthFit {
   std::optional<Length> Find(std::span<const int64_t> values);
 
   const std::vector<SymbolValues>& points() const { return points_; }
+  /// Further points, at which other lengths differ from those that were found, whose values at the
+  /// present points are the same ones.
+  const std::vector<SymbolValues>& undecided() const { return undecided_; }
 
  private:
   using Values = std::vector<int64_t>;
@@ -36,16 +39,21 @@ class LengthFit {
 
   /// Whether the length has these values.
   bool Has(const Length& length, std::span<const int64_t> values) const;
-  std::optional<Length> Fit(std::span<const int64_t> values) const;
+  std::optional<Length> Fit(std::span<const int64_t> values);
   /// A constant, or the sum of one and a known length.
   std::optional<Length> Shifted(const Values& values) const;
-  std::optional<Length> Quotient(const Known& of, const Values& values) const;
+  std::optional<Length> Multiple(const Known& of, const Values& values) const;
+  std::optional<Length> Quotient(const Known& of, const Values& values);
+  /// The nearest point to the largest one, of all that differ from it in one symbol, at which the
+  /// lengths differ.
+  std::optional<SymbolValues> Difference(const Length& a, const Length& b) const;
   std::optional<Length> Combination(const Values& values) const;
 
   const std::vector<Symbol> symbols_;
   const std::vector<SymbolValues> points_;
   const size_t samples_;  // the first ones of the points, which make a polynomial
   std::vector<Known> known_;
+  std::vector<SymbolValues> undecided_;
   std::map<Values, size_t> places_;  // of known lengths, by the differences from the first value
 };
 

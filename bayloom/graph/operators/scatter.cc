@@ -31,6 +31,24 @@ int64_t ScatterReduction(OperatorContext& context, tensor::DType dtype) {
   context.RefuseAttribute("reduction", name, "has to be none, add, mul, min or max");
 }
 
+/// Indices into dimensions of these extents, of which the last axis has one for each if there are
+/// several. Kernels count negative ones from the ends of memory, where lengths of open dimensions
+/// are not.
+tensor::Tensor Places(OperatorContext& context, const tensor::Tensor& indices,
+                      const std::vector<int64_t>& extents) {
+  if (!context.builder().compares_lengths()) {
+    return ConvertTo(context, tensor::DType::kInt64, indices);
+  }
+  return context.builder().Map("places", indices.shape(), [&](const Exprs& place) {
+    tensor::Expr wrapped = WrappedIndex(indices.At(place), extents.back());
+    for (size_t j = extents.size() - 1; j-- > 0;) {
+      wrapped = tensor::Select(tensor::Equal(place.back(), static_cast<int64_t>(j)),
+                               WrappedIndex(indices.At(place), extents[j]), wrapped);
+    }
+    return wrapped;
+  });
+}
+
 void ScatterElements(OperatorContext& context) {
   const tensor::Tensor x = context.Input(0), indices = context.Input(1), updates = context.Input(2);
   const int axis = context.Axis("axis", 0, Rank(x));
@@ -49,7 +67,7 @@ void ScatterElements(OperatorContext& context) {
   std::vector<int64_t> numbers = {reduction, axis, Rank(x)};
   numbers.insert(numbers.end(), x.shape().begin(), x.shape().end());
   numbers.insert(numbers.end(), indices.shape().begin(), indices.shape().end());
-  const tensor::Tensor places = ConvertTo(context, tensor::DType::kInt64, indices);
+  const tensor::Tensor places = Places(context, indices, {x.shape()[axis]});
   context.SetOutput(0, context.builder().Call("scatter", x.shape(), x.dtype(),
                                               tensor::LibraryKernel::kScatterElements,
                                               {x, places, updates}, numbers));
@@ -68,7 +86,8 @@ void ScatterND(OperatorContext& context) {
   if (CheckedElementCount(updates.shape()) == 0) return context.SetOutput(0, x);
   std::vector<int64_t> numbers = {reduction, count, tuples.depth, CheckedElementCount(row)};
   numbers.insert(numbers.end(), x.shape().begin(), x.shape().begin() + tuples.depth);
-  const tensor::Tensor places = ConvertTo(context, tensor::DType::kInt64, indices);
+  const tensor::Tensor places =
+      Places(context, indices, {x.shape().begin(), x.shape().begin() + tuples.depth});
   context.SetOutput(0, context.builder().Call("scatter", x.shape(), x.dtype(),
                                               tensor::LibraryKernel::kScatterRows,
                                               {x, places, updates}, numbers));

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <map>
 
+#include "bayloom/graph/open/size_table.h"
 #include "bayloom/graph/passes/hidden_keys.h"
 #include "bayloom/graph/passes/passes.h"
 #include "bayloom/graph/passes/rewriting.h"
+#include "bayloom/tensor/open_axis.h"
 
 namespace bayloom::graph {
 namespace {
@@ -28,7 +30,8 @@ struct QueryBlock {
   KeyRange keys;
 
   int64_t queries() const { return end - begin; }
-  int64_t scores() const { return queries() * (keys.last - keys.first); }
+  int64_t key_count() const { return keys.last - keys.first; }
+  int64_t scores() const { return queries() * key_count(); }
 };
 
 /// Blocks of about equal numbers of queries; none if that does not pay.
@@ -57,11 +60,19 @@ std::vector<QueryBlock> Blocks(const std::vector<KeyRange>& visible, int64_t key
   return static_cast<double>(scores) <= (1 - kMinSaving) * all ? blocks : std::vector<QueryBlock>();
 }
 
-/// Writes an attention's nodes again for each block.
+/// Whether parts of an axis with the bound have bounds.
+bool CanHaveParts(const tensor::Bound& bound) { return bound.step == 1 && bound.beyond == 0; }
+
+/// Writes an attention's nodes again for each block. Of open queries and keys, a block has those
+/// that there are: none where all queries are before it.
 class BlockWriter {
  public:
-  BlockWriter(Graph& graph, const AttentionPattern& pattern)
-      : graph_(graph), pattern_(pattern), rows_(pattern.rows()) {
+  BlockWriter(Graph& graph, SizeTable& sizes, const AttentionPattern& pattern)
+      : graph_(graph),
+        sizes_(sizes),
+        pattern_(pattern),
+        rows_(pattern.rows()),
+        scores_(graph.nodes[pattern.scores].stage) {
     members_ = pattern.between;
     members_.insert(members_.begin(), pattern.scores);
     members_.push_back(pattern.product);
@@ -72,6 +83,8 @@ class BlockWriter {
     std::vector<ValueId> parts;
     for (size_t b = 0; b < blocks.size(); ++b) {
       values_.clear();
+      query_bound_ = PartOf(rows_ - 1, blocks[b].begin, blocks[b].queries());
+      key_bound_ = PartOf(rows_, blocks[b].keys.first, blocks[b].key_count());
       for (int n : members_) WriteMember(n, blocks[b], b);
       parts.push_back(nodes_.back().output());
     }
@@ -86,6 +99,13 @@ class BlockWriter {
   }
 
  private:
+  /// The bound of what lies at `begin` along an axis of the scores.
+  tensor::Bound PartOf(int axis, int64_t begin, int64_t extent) {
+    const tensor::Bound& bound = scores_.iters[axis].bound;
+    if (!bound.is_open() || extent == scores_.iters[axis].extent) return bound;
+    return {sizes_.Of(Length::Part(*graph_.values[bound.size].size - begin, extent))};
+  }
+
   int QueryIter(int n) const {
     return n == pattern_.product ? pattern_.row_iters[rows_ - 1] : rows_ - 1;
   }
@@ -97,12 +117,14 @@ class BlockWriter {
 
   /// The value with keys and values read where they come from: every block reads another part.
   tensor::Expr ValueOf(int n) const {
-    tensor::Expr value = graph_.nodes[n].stage.value;
+    const std::vector<tensor::Iter>& iters = graph_.nodes[n].stage.iters;
+    const tensor::Expr value = tensor::WithoutMasks(graph_.nodes[n].stage.value, iters);
     if (n != pattern_.scores && n != pattern_.product) return value;
     const tensor::Expr& moved = n == pattern_.scores ? pattern_.key : pattern_.value;
-    const bool first = value->operands[0].get() == moved.get();
+    const tensor::Expr& first = tensor::WithoutMasks(value->operands[0], iters);
     const tensor::Expr direct = ThroughMoves(graph_, moved, n);
-    return first ? direct * value->operands[1] : value->operands[0] * direct;
+    return first.get() == moved.get() ? direct * tensor::WithoutMasks(value->operands[1], iters)
+                                      : first * direct;
   }
 
   void WriteMember(int n, const QueryBlock& block, size_t number) {
@@ -113,22 +135,32 @@ class BlockWriter {
       place.push_back(tensor::IterVar(static_cast<int>(i)));
     }
     const std::vector<tensor::Expr> own = place;
-    node.stage.iters[query].extent = block.queries();
+    SetPart(node.stage.iters[query], block.queries(), query_bound_);
     place[query] = own[query] + tensor::Expr(block.begin);
     if (key >= 0) {
-      node.stage.iters[key].extent = block.keys.last - block.keys.first;
+      SetPart(node.stage.iters[key], block.key_count(), key_bound_);
       place[key] = own[key] + tensor::Expr(block.keys.first);
     }
     const tensor::Expr moved = tensor::SubstituteIters(ValueOf(n), place);
     node.stage.value = RewriteLoads(moved, [&](const tensor::Expr& load) {
       return OfBlock(load, own[query], key >= 0 ? own[key] : tensor::Expr());
     });
+    if (key >= 0 && key_bound_.is_open() &&
+        node.stage.iters[key].kind == tensor::IterKind::kReduction) {
+      node.stage.value = tensor::ReduceWithin(node.stage.reduction, node.stage.value, key,
+                                              tensor::SizeOf(key_bound_.size));
+    }
     node.stage.name += fmt::format(".block{}", number);
     node.stage.output = static_cast<ValueId>(graph_.values.size());
     graph_.values.push_back(
         {node.stage.name, graph_.values[graph_.nodes[n].output()].dtype, ShapeOf(node), nullptr});
     values_[graph_.nodes[n].output()] = node.output();
     nodes_.push_back(std::move(node));
+  }
+
+  static void SetPart(tensor::Iter& iter, int64_t extent, const tensor::Bound& bound) {
+    iter.extent = extent;
+    iter.bound = bound;
   }
 
   /// A value of the attention as the block has it, without the offsets of queries and keys.
@@ -143,16 +175,20 @@ class BlockWriter {
   }
 
   Graph& graph_;
+  SizeTable& sizes_;
   const AttentionPattern& pattern_;
   const int rows_;
-  std::vector<int> members_;           // nodes, ascending
-  std::map<ValueId, ValueId> values_;  // the earlier ones, as the block has them
+  const tensor::Stage scores_;
+  tensor::Bound query_bound_, key_bound_;  // of the block
+  std::vector<int> members_;               // nodes, ascending
+  std::map<ValueId, ValueId> values_;      // the earlier ones, as the block has them
   std::vector<Node> nodes_;
 };
 
 }  // namespace
 
 void SplitCausalAttention(Graph& graph) {
+  SizeTable sizes(graph);
   std::vector<int> producers = graph.Producers();
   for (int n = 0; n < static_cast<int>(graph.nodes.size()); ++n) {
     const Node& product = graph.nodes[n];
@@ -161,10 +197,14 @@ void SplitCausalAttention(Graph& graph) {
     if (!pattern) continue;
     const std::vector<int64_t> shape = ShapeOf(graph.nodes[pattern->scores]);
     if (shape[shape.size() - 2] < 2 * kMinBlockQueries) continue;
+    const std::vector<tensor::Iter>& iters = graph.nodes[pattern->scores].stage.iters;
+    if (!CanHaveParts(iters[shape.size() - 2].bound) ||
+        !CanHaveParts(iters[shape.size() - 1].bound))
+      continue;
     const auto visible = FindVisibleKeys(graph, *pattern);
     const auto blocks = visible ? Blocks(*visible, shape.back()) : std::vector<QueryBlock>();
     if (blocks.empty()) continue;
-    const std::vector<Node> written = BlockWriter(graph, *pattern).Write(blocks);
+    const std::vector<Node> written = BlockWriter(graph, sizes, *pattern).Write(blocks);
     graph.nodes.erase(graph.nodes.begin() + n);
     graph.nodes.insert(graph.nodes.begin() + n, written.begin(), written.end());
     n += static_cast<int>(written.size()) - 1;
