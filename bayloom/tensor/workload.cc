@@ -168,11 +168,14 @@ double FlopsWith(const Workload& workload, const std::vector<int64_t>& sizes) {
 double Workload::Flops() const {
   if (points.empty()) return FlopsWith(*this, {});
   double logs = 0;
+  int count = 0;
   for (const std::vector<int64_t>& sizes : points) {
-    logs += std::log(std::max(FlopsWith(*this, sizes), 1e-9));
+    const double flops = FlopsWith(*this, sizes);
+    if (flops <= 0) continue;  // nothing is there
+    logs += std::log(flops);
+    ++count;
   }
-  const double mean = std::exp(logs / static_cast<double>(points.size()));
-  return mean < 1e-6 ? 0 : mean;
+  return count == 0 ? 0 : std::exp(logs / count);
 }
 
 WorkloadBuilder::WorkloadBuilder(std::string name) { workload_.name = std::move(name); }

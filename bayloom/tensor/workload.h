@@ -146,7 +146,8 @@ struct Workload {
   /// Index of the stage writing `buffer`, or -1.
   int Producer(BufferId buffer) const;
   /// Arithmetic on floats (and integers in integer workloads) one run performs; a multiply-add
-  /// counts two, indices count nothing. Where axes are open, the geometric mean over the points.
+  /// counts two, indices count nothing. Where axes are open, the geometric mean over the points at
+  /// which there is some.
   double Flops() const;
   /// Hash of what is computed, blind to names; equal workloads are one task.
   uint64_t StructuralHash() const;
