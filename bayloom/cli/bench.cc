@@ -434,10 +434,9 @@ void AddBenchCommand(CLI::App& app) {
                   "Also time the programs used without any trial, in turns with these");
   bench->add_flag("--json", options->json, "Print JSON");
   bench->footer(
-      "The latency is the median of single runs; its spread is their interquartile\n"
-      "range divided by it. With open dimensions it is that of the largest sizes, as\n"
-      "the table is; those of smaller ones follow. 'roofline' compares a task's rate\n"
-      "with the machine's limits for its arithmetic (float32, or the instructions for\n"
+      "The latency is the median of single runs, the spread their interquartile range\n"
+      "over it; with open dimensions, of the largest sizes, then of others. 'roofline'\n"
+      "compares a task's rate with the machine's limits for its arithmetic (float32, or\n"
       "products of bfloat16 and 8-bit integers) and for the bytes that it reads and\n"
       "writes.\n"
       "\n"
