@@ -125,12 +125,12 @@ double MeanOverPoints(const graph::Graph& graph,
                       const std::function<void(const std::vector<int64_t>&)>& set_lengths,
                       const std::function<double(size_t point)>& time) {
   if (graph.points.empty()) return time(0);
-  double logs = 0;
+  std::vector<double> seconds;
   for (size_t point = 0; point < graph.points.size(); ++point) {
     set_lengths(graph.points[point]);
-    logs += std::log(time(point));
+    seconds.push_back(time(point));
   }
-  return std::exp(logs / static_cast<double>(graph.points.size()));
+  return base::GeometricMean(seconds);
 }
 
 /// Seconds of two networks in turns.

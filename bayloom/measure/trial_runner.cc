@@ -9,13 +9,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <limits>
 #include <new>
 #include <utility>
 
 #include "bayloom/base/clock.h"
+#include "bayloom/base/quantile.h"
 #include "bayloom/codegen/jit.h"
 #include "bayloom/codegen/runtime/bayloom_runtime.h"
 #include "bayloom/codegen/subnormals.h"
@@ -35,14 +35,6 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 /// Enough to see whether a program is far from the best.
 constexpr TimingOptions kBriefTiming{
     .min_batch_seconds = 100e-6, .min_total_seconds = 0, .min_batches = 1, .max_total_seconds = 0};
-
-/// Of positive numbers, at least one.
-double GeometricMean(const std::vector<double>& values) {
-  if (values.size() == 1) return values[0];
-  double logs = 0;
-  for (const double value : values) logs += std::log(std::max(value, 1e-12));
-  return std::exp(logs / static_cast<double>(values.size()));
-}
 
 /// How many there are, also where others lie between them.
 int64_t ElementsOf(const TaskParameter& parameter) {
@@ -292,7 +284,7 @@ OutcomeMessage TrialRunner::RunLoaded(const TrialMessage& trial) {
   first_seconds.resize(static_cast<size_t>(task_.timed));
   if (!trial.is_reference) return TimePoints(trial, run, first_seconds);
   OutcomeMessage outcome;
-  outcome.seconds = GeometricMean(first_seconds);
+  outcome.seconds = base::GeometricMean(first_seconds);
   return outcome;
 }
 
@@ -320,7 +312,7 @@ OutcomeMessage TrialRunner::TimePoints(const TrialMessage& trial, const std::fun
       SetPoint(point);
       outcome.point_seconds.push_back(time(point, kNever, kBriefTiming).seconds);
     }
-    outcome.seconds = GeometricMean(outcome.point_seconds);
+    outcome.seconds = base::GeometricMean(outcome.point_seconds);
     outcome.cut_short = outcome.seconds > trial.cut_seconds;
     if (outcome.cut_short) return outcome;
     cut_seconds = kNever;
@@ -344,7 +336,7 @@ OutcomeMessage TrialRunner::TimePoints(const TrialMessage& trial, const std::fun
     outcome.spread = std::max(outcome.spread, timing.spread);
     outcome.cut_short = timing.cut_short;
   }
-  outcome.seconds = GeometricMean(seconds);
+  outcome.seconds = base::GeometricMean(seconds);
   if (count > 1) outcome.point_seconds = std::move(seconds);
   return outcome;
 }

@@ -86,11 +86,13 @@ Finalist Of(const ChosenProgram& chosen) {
   return finalist;
 }
 
-double GeometricMean(std::span<const double> values) {
-  if (values.size() == 1) return values[0];
-  double logs = 0;
-  for (const double value : values) logs += std::log(value);
-  return std::exp(logs / static_cast<double>(values.size()));
+/// What a run at each of so many points takes, where the finalist was timed at such.
+double SecondsOfAll(const Finalist& finalist, size_t points) {
+  const std::vector<measure::TimeAtSizes>& times = finalist.details.at_sizes;
+  if (times.empty()) return finalist.seconds * static_cast<double>(std::max<size_t>(points, 1));
+  double sum = 0;
+  for (const measure::TimeAtSizes& time : times) sum += time.seconds;
+  return sum * static_cast<double>(points) / static_cast<double>(times.size());
 }
 
 }  // namespace
@@ -173,7 +175,8 @@ void NetworkTurns::AddContest(size_t position, const TuningTask* task, bool is_c
 void NetworkTurns::LimitToTime() {
   double latency = 0, compiling = 0;
   for (size_t i = 0; i < contests_.size(); ++i) {
-    latency += network_.network.tasks[i].weight * contests_[i].finalists[0].seconds;
+    latency += network_.network.tasks[i].weight *
+               SecondsOfAll(contests_[i].finalists[0], network_.network.graph.points.size());
     for (const Finalist& finalist : contests_[i].finalists) {
       compiling += finalist.details.build_seconds;
     }
@@ -245,7 +248,7 @@ bool NetworkTurns::RunRound(TurnRunner& runner) {
     });
     if (options_.budget.stop()) return false;
     for (size_t i = 0; i < contests_.size(); ++i) {
-      values[i][in[i][turn % in[i].size()]].push_back(GeometricMean(at_points[i]));
+      values[i][in[i][turn % in[i].size()]].push_back(base::GeometricMean(at_points[i]));
     }
   }
   std::vector<double> noise;
@@ -274,7 +277,7 @@ bool NetworkTurns::RunPairs(TurnRunner& runner, double until) {
       for (int repeat = 0; repeat < repeats_; ++repeat) runner.Run(nullptr);
       at_points.push_back((runner.Now() - start) / repeats_);
     });
-    return GeometricMean(at_points);
+    return base::GeometricMean(at_points);
   };
   const auto pairs = [&] { return std::ssize(tuned_seconds_); };
   while (pairs() < kMinPairs || (pairs() < kMaxPairs && options_.budget.clock() < until)) {
@@ -309,7 +312,8 @@ trial::StopReason NetworkTurns::Run(const RunnerMaker& make,
     at_points.push_back(std::max(1e-7, runner->Now() - warm));
     all_lengths += at_points.back();
   });
-  const double latency = GeometricMean(at_points);
+  const double latency = base::GeometricMean(at_points);
+  all_over_mean_ = all_lengths / latency;
   const double end = start + options_.budget.seconds;
   const double end_of_rounds = start + kShareOfRounds * options_.budget.seconds;
   const double of_measurement = kShareOfRounds * options_.budget.seconds / (kRounds * 3);
@@ -348,7 +352,7 @@ void NetworkTurns::TimeDefaults(TurnRunner& runner) {
     estimate += network_.network.tasks[i].weight *
                 feature::EstimateCodeTime(contests_[i].plain, network_.target);
   }
-  if (kDefaultRuns * estimate > kShareOfDefaults * options_.budget.seconds) return;
+  if (kDefaultRuns * all_over_mean_ * estimate > kShareOfDefaults * options_.budget.seconds) return;
   const auto time = [&] {
     std::vector<double> seconds(network_.network.calls.size()), sums(contests_.size());
     runner.Run(&seconds);
@@ -367,7 +371,7 @@ void NetworkTurns::TimeDefaults(TurnRunner& runner) {
       for (size_t i = 0; i < contests_.size(); ++i) ratios[i].push_back(plain[i] / chosen[i]);
     });
     for (size_t i = 0; i < contests_.size(); ++i) {
-      contests_[i].plain_ratios.push_back(GeometricMean(ratios[i]));
+      contests_[i].plain_ratios.push_back(base::GeometricMean(ratios[i]));
     }
   }
 }

@@ -98,6 +98,7 @@ class NetworkTurns {
   std::vector<Contest> contests_;       ///< parallel to the network's tasks
   std::vector<TaskPrograms> programs_;  ///< parallel, while it runs
   int repeats_ = 1;                     ///< timed runs of a measurement
+  double all_over_mean_ = 1;  ///< a run at each of the lengths, in terms of their mean time
   std::vector<double> zero_trial_seconds_, tuned_seconds_;
   std::optional<GainInTurns> gain_;
 };
