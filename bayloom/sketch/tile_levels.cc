@@ -7,6 +7,7 @@
 
 #include "bayloom/sketch/overlapping_tiles.h"
 #include "bayloom/sketch/rules/rules.h"
+#include "bayloom/tensor/dot_product.h"
 
 namespace bayloom::sketch {
 namespace {
@@ -61,6 +62,14 @@ Result<std::vector<tensor::LoopVar>> SplitIntoLevels(tensor::Schedule& schedule,
   return nest;
 }
 
+/// Whether the reduction iterator counts products of integers that have one scale, where others
+/// have other ones: they are summed up in registers, and their loops are not divided.
+bool HasOneScale(const tensor::Block& block, size_t iter) {
+  const auto product = tensor::MatchDotProduct(block);
+  return product && product->block && block.iters[iter].kind == tensor::IterKind::kReduction &&
+         product->HasOneScaleAlong(static_cast<int>(iter));
+}
+
 }  // namespace
 
 Result<std::array<tensor::LoopVar, 2>> TileInLevels(tensor::Schedule& schedule,
@@ -76,7 +85,13 @@ Result<std::array<tensor::LoopVar, 2>> TileInLevels(tensor::Schedule& schedule,
   Result<std::optional<tensor::LoopVar>> at_once =
       SplitOffDepth(schedule, tiling.dot, loops, iters);
   if (!at_once) return at_once.error();
+  std::vector<tensor::LoopVar> of_one_scale;
   for (size_t i = 0; i < iters.size(); ++i) {
+    if (tiling.dot && HasOneScale(schedule.program().blocks[schedule.Get(block)], i)) {
+      reduction[kReductionLevels - 1].push_back(loops[i]);
+      of_one_scale.push_back(loops[i]);
+      continue;
+    }
     const bool is_spatial = iters[i].kind == tensor::IterKind::kSpatial;
     std::vector<tensor::LoopVar>* levels = is_spatial ? spatial : reduction;
     if (iters[i].extent == 1 || i < tiling.batch || static_cast<int>(i) == tiling.whole) {
@@ -97,6 +112,9 @@ Result<std::array<tensor::LoopVar, 2>> TileInLevels(tensor::Schedule& schedule,
     order.insert(order.end(), level->begin(), level->end());
   }
   if (Status s = schedule.Reorder(order); !s) return s.error();
+  for (tensor::LoopVar loop : of_one_scale) {
+    if (Status s = schedule.Unroll(loop); !s) return s.error();
+  }
   if (*at_once) {
     if (Status s = schedule.Tensorize(**at_once); !s) return s.error();
   }

@@ -24,34 +24,101 @@ tensor::Tensor InBlocks(OperatorContext& context, const tensor::Tensor& rows,
       whole, {rows.shape()[0], weights.blocks(), weights.size / together, together});
 }
 
-/// Level number `part` of a byte.
+/// Level number `part` of a byte, as int32.
 Expr LevelOf(const Expr& byte, const Expr& part, int64_t bits) {
-  if (bits == 8) return byte;
   const Expr wide = tensor::Cast(DType::kInt32, byte);
+  if (bits == 8) return wide;
   const Expr shift = tensor::Cast(DType::kInt32, part * Expr(bits));
   const Expr shifted = tensor::Binary(tensor::ExprOp::kShiftRight, wide, shift);
   const Expr mask = tensor::IntLiteral((int64_t{1} << bits) - 1, DType::kInt32);
   return tensor::Binary(tensor::ExprOp::kAnd, shifted, mask);
 }
 
+/// The zero point of a block and a column, in this type; undefined where it is 0.
+Expr ZeroOf(const PackedWeights& weights, const Expr& block, const Expr& column, DType type) {
+  if (weights.zeros) return tensor::Cast(type, (*weights.zeros)(block, column));
+  return weights.zero == 0 ? Expr{nullptr}
+                           : tensor::Literal(static_cast<double>(weights.zero), type);
+}
+
+Expr LessZero(const Expr& level, const Expr& zero) { return zero.defined() ? level - zero : level; }
+
+/// The places of a block: its bytes, and the levels in one. Levels at the same place of
+/// neighbouring bytes are summed up together.
+std::vector<GraphBuilder::Axis> AxesOf(const tensor::Tensor& in_blocks) {
+  const std::vector<int64_t>& shape = in_blocks.shape();
+  return {{"block", shape[1]}, {"k", shape[2]}, {"part", shape[3]}};
+}
+
+tensor::Tensor ProductOfFloats(OperatorContext& context, const tensor::Tensor& rows,
+                               const PackedWeights& weights) {
+  const tensor::Tensor a = InBlocks(context, rows, weights);
+  return context.builder().Reduce(
+      "matmul", {rows.shape()[0], weights.n()}, AxesOf(a), tensor::Reduction::kSum,
+      [&](const Exprs& s, const Exprs& r) {
+        const Expr level = LevelOf(weights.levels(r[0], r[1], s[1]), r[2], weights.bits);
+        const Expr zero = ZeroOf(weights, r[0], s[1], DType::kFloat32);
+        const Expr weight = LessZero(tensor::Cast(DType::kFloat32, level), zero);
+        return a(s[0], r[0], r[1], r[2]) * (weight * weights.scales(r[0], s[1]));
+      },
+      NodeKind::kMatmul);
+}
+
+/// The rows as multiples of a scale for each block, from -127 to 127.
+struct QuantizedRows {
+  tensor::Tensor levels;    ///< int8 [m, blocks, levels in a byte, bytes]
+  tensor::Tensor extremes;  ///< float32 [m, blocks]: 127 times the scale
+};
+
+constexpr double kLargest = 127;
+
+QuantizedRows QuantizeRows(OperatorContext& context, const tensor::Tensor& in_blocks) {
+  const std::vector<int64_t>& s = in_blocks.shape();
+  GraphBuilder& builder = context.builder();
+  const tensor::Tensor extremes = builder.Reduce(
+      "extremes", {s[0], s[1]}, {{"k", s[2]}, {"part", s[3]}}, tensor::Reduction::kMax,
+      [&](const Exprs& at, const Exprs& r) {
+        return tensor::Unary(tensor::ExprOp::kAbs, in_blocks(at[0], at[1], r[0], r[1]));
+      });
+  const tensor::Tensor levels =
+      builder.Map("quantize", {s[0], s[1], s[3], s[2]}, [&](const Exprs& at) {
+        const Expr extreme = extremes(at[0], at[1]);
+        const Expr none = tensor::FloatLiteral(0);
+        const Expr factor =
+            tensor::Select(none < extreme, tensor::FloatLiteral(kLargest) / extreme, none);
+        const Expr level =
+            tensor::Unary(tensor::ExprOp::kRound, in_blocks(at[0], at[1], at[3], at[2]) * factor);
+        const Expr limit = tensor::FloatLiteral(kLargest);
+        return tensor::Cast(DType::kInt8, tensor::Max(tensor::Min(level, limit), -limit));
+      });
+  return {levels, extremes};
+}
+
+tensor::Tensor ProductOfIntegers(OperatorContext& context, const tensor::Tensor& rows,
+                                 const PackedWeights& weights) {
+  const tensor::Tensor in_blocks = InBlocks(context, rows, weights);
+  const QuantizedRows a = QuantizeRows(context, in_blocks);
+  return context.builder().Reduce(
+      "matmul", {rows.shape()[0], weights.n()}, AxesOf(in_blocks), tensor::Reduction::kSum,
+      [&](const Exprs& s, const Exprs& r) {
+        const Expr level = LevelOf(weights.levels(r[0], r[1], s[1]), r[2], weights.bits);
+        const Expr weight = LessZero(level, ZeroOf(weights, r[0], s[1], DType::kInt32));
+        const Expr product = tensor::Cast(DType::kInt32, a.levels(s[0], r[0], r[2], r[1])) * weight;
+        const Expr scale = a.extremes(s[0], r[0]) * tensor::FloatLiteral(1 / kLargest) *
+                           weights.scales(r[0], s[1]);
+        return tensor::Cast(DType::kFloat32, product) * scale;
+      },
+      NodeKind::kMatmul);
+}
+
 }  // namespace
 
 tensor::Tensor PackedProduct(OperatorContext& context, const tensor::Tensor& rows,
-                             const PackedWeights& weights) {
-  const tensor::Tensor a = InBlocks(context, rows, weights);
-  const int64_t together = a.shape()[3];
-  std::vector<GraphBuilder::Axis> axes = {{"block", a.shape()[1]}, {"k", a.shape()[2]}};
-  if (together > 1) axes.push_back({"part", together});
-  return context.builder().Reduce(
-      "matmul", {rows.shape()[0], weights.n()}, axes, tensor::Reduction::kSum,
-      [&](const Exprs& s, const Exprs& r) {
-        const Expr part = together > 1 ? r[2] : Expr(0);
-        const Expr level = LevelOf(weights.levels(r[0], r[1], s[1]), part, weights.bits);
-        const Expr weight = tensor::Cast(DType::kFloat32, level) * weights.scales(r[0], s[1]) +
-                            weights.offsets(r[0], s[1]);
-        return a(s[0], r[0], r[1], part) * weight;
-      },
-      NodeKind::kMatmul);
+                             const PackedWeights& weights, RowPrecision precision) {
+  const bool has_integers = !weights.zeros || tensor::IsInteger(weights.zeros->dtype());
+  return precision == RowPrecision::kInt8 && has_integers
+             ? ProductOfIntegers(context, rows, weights)
+             : ProductOfFloats(context, rows, weights);
 }
 
 std::optional<PackedWeights> PackWeights(OperatorContext& context, const tensor::Tensor& integers,
@@ -79,13 +146,17 @@ std::optional<PackedWeights> PackWeights(OperatorContext& context, const tensor:
         }
         return tensor::Cast(DType::kUInt8, byte);
       });
-  const tensor::Tensor offsets = builder.Map("offset", {blocks, n}, [&](const Exprs& s) {
-    Expr zero = tensor::FloatLiteral(0);
-    if (zeros) zero = tensor::Cast(DType::kFloat32, (*zeros)(s[0], s[1]));
-    return (tensor::FloatLiteral(static_cast<double>(low)) - zero) * scales(s[0], s[1]);
-  });
-  if (!builder.ConstantOf(levels) || !builder.ConstantOf(offsets)) return std::nullopt;
-  return PackedWeights{levels, scales, offsets, k, size, bits};
+  std::optional<tensor::Tensor> offsets;
+  if (zeros) {
+    offsets = builder.Map("zeros", {blocks, n}, [&](const Exprs& s) {
+      const Expr zero = tensor::Cast(DType::kInt32, (*zeros)(s[0], s[1]));
+      return tensor::Cast(DType::kUInt8, zero - tensor::IntLiteral(low, DType::kInt32));
+    });
+  }
+  if (!builder.ConstantOf(levels) || (offsets && !builder.ConstantOf(*offsets))) {
+    return std::nullopt;
+  }
+  return PackedWeights{levels, scales, offsets, -low, k, size, bits};
 }
 
 std::optional<tensor::Tensor> ProductWithBlocks(OperatorContext& context, const tensor::Tensor& x,
@@ -97,7 +168,6 @@ std::optional<tensor::Tensor> ProductWithBlocks(OperatorContext& context, const 
   }
   std::vector<int64_t> shape(x.shape().begin(), x.shape().end() - 1);
   const int64_t m = CheckedElementCount(shape);
-  if (m > kMaxRowsOfPackedProducts) return std::nullopt;
   const auto rows_first = [&](const tensor::Tensor& t) {
     return k_axis == 0 ? t : Permute(context, t, {1, 0});
   };
@@ -107,7 +177,8 @@ std::optional<tensor::Tensor> ProductWithBlocks(OperatorContext& context, const 
                                    zeros, known->block, known->low, known->bits);
   if (!weights) return std::nullopt;
   GraphBuilder& builder = context.builder();
-  const tensor::Tensor y = PackedProduct(context, builder.View(x, {m, x.shape().back()}), *weights);
+  const tensor::Tensor y = PackedProduct(context, builder.View(x, {m, x.shape().back()}), *weights,
+                                         RowPrecision::kFloat);
   shape.push_back(weights->n());
   return builder.View(y, shape);
 }

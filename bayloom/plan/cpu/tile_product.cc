@@ -29,7 +29,8 @@ std::optional<TileProduct> PlanTileProduct(
     tensor::BlockId block, const BlockAccesses& accesses,
     const std::map<tensor::LoopId, VectorLoop>& vector_loops) {
   const VectorLoop* const lanes = LanesAround(program, block, vector_loops);
-  if (lanes == nullptr) return std::nullopt;
+  const bool is_plain = !dot.block_scale && !dot.a.shift.defined() && !dot.b.shift.defined();
+  if (lanes == nullptr || !is_plain) return std::nullopt;
   const auto plan = [&](const tensor::DotFactor& rows,
                         const tensor::DotFactor& columns) -> std::optional<TileProduct> {
     const target::DotInstruction* instruction = target::TileInstructionFor(
