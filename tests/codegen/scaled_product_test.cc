@@ -106,7 +106,7 @@ TEST(ScaledProducts, OfRandomSchedulesAreRight) {
 /// Programs without trials multiply by the target's instructions, and convert once for a scale.
 TEST(ScaledProducts, UseTheInstructionsOfTheTarget) {
   const std::pair<const char*, const char*> kInstructions[] = {{"x86-64-v3", "vpmaddwd"},
-                                                              {"aarch64-linux-gnu", "sdot"}};
+                                                               {"aarch64-linux-gnu", "sdot"}};
   for (const auto& [name, instruction] : kInstructions) {
     target::Target target = codegen::TargetNamed(name, 1);
     if (target.kind() == target::TargetKind::kAArch64) target.features.append(",+dotprod");
