@@ -10,7 +10,8 @@ namespace bayloom::graph {
 /// Models repeat each head of keys and values for the heads of queries that share it: an axis of
 /// one element is put in behind the heads', expanded, and merged with it. What is known of that
 /// (RepeatedFloats) lets products read the heads as they are. These note it: of an expanded tensor,
-void NoteExpanded(OperatorContext& context, const tensor::Tensor& x, const tensor::Tensor& expanded);
+void NoteExpanded(OperatorContext& context, const tensor::Tensor& x,
+                  const tensor::Tensor& expanded);
 /// of one that has been reshaped,
 void NoteReshaped(OperatorContext& context, const tensor::Tensor& x, const tensor::Tensor& shaped);
 /// and of one whose axes are permuted.

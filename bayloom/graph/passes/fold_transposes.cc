@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kFewChannels = 4;
 
 /// Products of so few rows take no longer than reading the matrix: copying it takes as long again.
-constexpr int64_t kFewRows = 16;
+constexpr int64_t kFewRows = 8;
 
 /// Whether the load's neighbours are terms of one sum, and few sums have each element.
 bool IsReadOnceAlongSums(const Node& reader, const tensor::Expr& load) {

@@ -38,14 +38,15 @@ std::vector<tensor::Expr> WithoutUnits(const std::vector<int64_t>& from,
 
 /// The same of a view that merges dimensions, of a node that takes them apart again: an index of
 /// merged dimensions is written as that of the two, such as 2 * i + j for j < 2. nullopt where one
-/// is not.
+/// is not, or none are merged.
 std::optional<std::vector<tensor::Expr>> TakenApart(const std::vector<int64_t>& from,
                                                     const std::vector<int64_t>& shown,
                                                     const std::vector<tensor::Expr>& at,
                                                     const std::vector<tensor::Iter>& iters) {
   std::vector<tensor::Expr> indices(from.size(), tensor::Expr(0));
+  bool merges = false;
   for (const DimGroup& group : MatchShapes(from, shown)) {
-    int shown_as = -1;
+    int shown_as = -1, parts = 0;
     for (int d = group.b_begin; d < group.b_end; ++d) {
       if (shown[d] == 1) continue;
       if (shown_as >= 0) return std::nullopt;
@@ -64,13 +65,14 @@ std::optional<std::vector<tensor::Expr>> TakenApart(const std::vector<int64_t>& 
       if (iters[number].extent != from[d]) return std::nullopt;
       indices[d] = tensor::IterVar(number);
       *iter = 0;
+      merges = merges || ++parts > 1;
       stride *= from[d];
     }
     if (std::ranges::any_of(left, [](int64_t coefficient) { return coefficient != 0; })) {
       return std::nullopt;
     }
   }
-  return indices;
+  return merges ? std::optional(std::move(indices)) : std::nullopt;
 }
 
 /// Loads through views become loads of what the view shows, where the node sees that as it is.
@@ -85,10 +87,9 @@ void LookThroughViews(Graph& graph) {
           const ValueId source = graph.nodes[producer].source;
           const std::vector<int64_t>& from = graph.values[source].shape;
           const std::vector<int64_t>& shown = graph.values[load->index].shape;
-          const auto indices =
-              OnlyAddsUnits(from, shown)
-                  ? std::optional(WithoutUnits(from, shown, load->operands))
-                  : TakenApart(from, shown, load->operands, node.stage.iters);
+          const auto indices = OnlyAddsUnits(from, shown)
+                                   ? std::optional(WithoutUnits(from, shown, load->operands))
+                                   : TakenApart(from, shown, load->operands, node.stage.iters);
           return indices ? std::optional(tensor::Load(source, load->dtype, *indices))
                          : std::nullopt;
         });
