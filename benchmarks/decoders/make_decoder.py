@@ -91,6 +91,7 @@ class Writer:
         spread = 2.0**self.bits / numpy.sqrt(12)
         scales = self.random.uniform(0.5, 1.5, n * blocks).astype(numpy.float32)
         scales *= numpy.float32(1 / numpy.sqrt(k) / spread)
+        scales = scales.astype(numpy.float16).astype(numpy.float32)  # as converters store them
         return self.node(
             "MatMulNBits",
             [x, self.constant(name + ".q", levels), self.constant(name + ".s", scales)],

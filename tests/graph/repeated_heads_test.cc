@@ -37,8 +37,8 @@ Graph Attention(int64_t queries) {
   const std::string k = model.Input(DType::kFloat32, {1, kHeads, kKeys, kSize});
   const std::string v = model.Input(DType::kFloat32, {1, kHeads, kKeys, kSize});
   const std::string mask = model.Input(DType::kFloat32, {1, 1, queries, kKeys});
-  const std::string turned = model.Node("Transpose", {Repeat(model, k)},
-                                        {{"perm", std::vector<int64_t>{0, 1, 3, 2}}});
+  const std::string turned =
+      model.Node("Transpose", {Repeat(model, k)}, {{"perm", std::vector<int64_t>{0, 1, 3, 2}}});
   const std::string scores = model.Node("MatMul", {q, turned});
   const std::string masked = model.Node("Add", {scores, mask});
   const std::string weights = model.Node("Softmax", {masked}, {{"axis", int64_t{-1}}});
@@ -49,10 +49,10 @@ Graph Attention(int64_t queries) {
 TEST(RepeatedHeads, AreReadWhereTheyAre) {
   for (int64_t queries : {1, 24}) {
     Graph graph = Attention(queries);
-    const std::vector<HostTensor> inputs = {
-        RandomTensor({1, kHeads * kShared, queries, kSize}, 1),
-        RandomTensor({1, kHeads, kKeys, kSize}, 2), RandomTensor({1, kHeads, kKeys, kSize}, 3),
-        RandomTensor({1, 1, queries, kKeys}, 4)};
+    const std::vector<HostTensor> inputs = {RandomTensor({1, kHeads * kShared, queries, kSize}, 1),
+                                            RandomTensor({1, kHeads, kKeys, kSize}, 2),
+                                            RandomTensor({1, kHeads, kKeys, kSize}, 3),
+                                            RandomTensor({1, 1, queries, kKeys}, 4)};
     const HostTensor y = EvaluateGraph(graph, inputs)[0];
     const auto at = [&](int64_t head, int64_t query, int64_t key) {
       double score = inputs[3].Get(query * kKeys + key);
@@ -66,13 +66,15 @@ TEST(RepeatedHeads, AreReadWhereTheyAre) {
       double sum = 0, expected = 0;
       for (int64_t key = 0; key < kKeys; ++key) {
         sum += at(head, queries - 1, key);
-        expected += at(head, queries - 1, key) * inputs[2].Get((head / kShared * kKeys + key) * kSize);
+        expected +=
+            at(head, queries - 1, key) * inputs[2].Get((head / kShared * kKeys + key) * kSize);
       }
       EXPECT_NEAR(y.Get((head * queries + queries - 1) * kSize), expected / sum, 1e-5);
     }
     Optimize(graph);
     for (const Value& value : graph.values) {
-      const bool is_repeated = value.shape == std::vector<int64_t>{1, kHeads, kShared, kKeys, kSize};
+      const bool is_repeated =
+          value.shape == std::vector<int64_t>{1, kHeads, kShared, kKeys, kSize};
       EXPECT_FALSE(is_repeated) << Print(graph);
     }
     const HostTensor compiled = RunCompiled(ExtractTasks(graph), inputs)[0];

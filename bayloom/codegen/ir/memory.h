@@ -113,6 +113,7 @@ class MemoryEmitter {
   LoadKey KeyOf(tensor::BufferId buffer, const IndexValue& index, plan::Chunk chunk, int count);
   llvm::Value* LoadScalar(const Piece& piece, llvm::Value* pointer, llvm::Align align,
                           llvm::Value* guard);
+  void FetchAhead(llvm::Value* pointer);
   llvm::Value* LoadVector(const Piece& piece, llvm::Value* pointer, llvm::Align align,
                           plan::Chunk chunk, llvm::Value* guard);
   llvm::Value* Gather(const Piece& piece, llvm::Value* pointer, const IndexValue& index,

@@ -5,6 +5,7 @@
 #include "bayloom/graph/operators/packed_weights.h"
 
 #include "bayloom/graph/operators/scaled_sum.h"
+#include "bayloom/tensor/scalar.h"
 
 namespace bayloom::graph {
 namespace {
@@ -41,6 +42,10 @@ Expr ZeroOf(const PackedWeights& weights, const Expr& block, const Expr& column,
                            : tensor::Literal(static_cast<double>(weights.zero), type);
 }
 
+Expr ScaleOf(const PackedWeights& weights, const Expr& block, const Expr& column) {
+  return tensor::Cast(DType::kFloat32, weights.scales(block, column));
+}
+
 Expr LessZero(const Expr& level, const Expr& zero) { return zero.defined() ? level - zero : level; }
 
 /// The places of a block: its bytes, and the levels in one. Levels at the same place of
@@ -59,7 +64,7 @@ tensor::Tensor ProductOfFloats(OperatorContext& context, const tensor::Tensor& r
         const Expr level = LevelOf(weights.levels(r[0], r[1], s[1]), r[2], weights.bits);
         const Expr zero = ZeroOf(weights, r[0], s[1], DType::kFloat32);
         const Expr weight = LessZero(tensor::Cast(DType::kFloat32, level), zero);
-        return a(s[0], r[0], r[1], r[2]) * (weight * weights.scales(r[0], s[1]));
+        return a(s[0], r[0], r[1], r[2]) * (weight * ScaleOf(weights, r[0], s[1]));
       },
       NodeKind::kMatmul);
 }
@@ -105,13 +110,23 @@ tensor::Tensor ProductOfIntegers(OperatorContext& context, const tensor::Tensor&
         const Expr weight = LessZero(level, ZeroOf(weights, r[0], s[1], DType::kInt32));
         const Expr product = tensor::Cast(DType::kInt32, a.levels(s[0], r[0], r[2], r[1])) * weight;
         const Expr scale = a.extremes(s[0], r[0]) * tensor::FloatLiteral(1 / kLargest) *
-                           weights.scales(r[0], s[1]);
+                           ScaleOf(weights, r[0], s[1]);
         return tensor::Cast(DType::kFloat32, product) * scale;
       },
       NodeKind::kMatmul);
 }
 
 }  // namespace
+
+tensor::Tensor NarrowScales(OperatorContext& context, const tensor::Tensor& scales) {
+  const tensor::HostTensor* known = context.builder().ConstantOf(scales);
+  for (int64_t i = 0; known != nullptr && i < known->ElementCount(); ++i) {
+    if (tensor::RoundTo(DType::kFloat16, known->Get(i)) != known->Get(i)) return scales;
+  }
+  if (known == nullptr) return scales;
+  const tensor::Tensor narrow = ConvertTo(context, DType::kFloat16, scales);
+  return context.builder().ConstantOf(narrow) ? narrow : scales;
+}
 
 tensor::Tensor PackedProduct(OperatorContext& context, const tensor::Tensor& rows,
                              const PackedWeights& weights, RowPrecision precision) {
@@ -156,7 +171,7 @@ std::optional<PackedWeights> PackWeights(OperatorContext& context, const tensor:
   if (!builder.ConstantOf(levels) || (offsets && !builder.ConstantOf(*offsets))) {
     return std::nullopt;
   }
-  return PackedWeights{levels, scales, offsets, -low, k, size, bits};
+  return PackedWeights{levels, NarrowScales(context, scales), offsets, -low, k, size, bits};
 }
 
 std::optional<tensor::Tensor> ProductWithBlocks(OperatorContext& context, const tensor::Tensor& x,

@@ -17,7 +17,7 @@ namespace bayloom::graph {
 /// Levels are not negative; those of neighbouring rows share a byte, the first in its lowest bits.
 struct PackedWeights {
   tensor::Tensor levels;                ///< uint8 [blocks, size * bits / 8, n], a constant
-  tensor::Tensor scales;                ///< float32 [blocks, n], a constant
+  tensor::Tensor scales;                ///< float32 or float16 [blocks, n], a constant
   std::optional<tensor::Tensor> zeros;  ///< uint8 or float32 [blocks, n], a constant
   int64_t zero;                         ///< where there are no `zeros`
   int64_t k, size, bits;                ///< the last block may have rows beyond k
@@ -38,6 +38,9 @@ enum class RowPrecision : uint8_t {
 /// (KnownFloats::FindBlocks); nullopt where it is not.
 std::optional<tensor::Tensor> ProductWithBlocks(OperatorContext& context, const tensor::Tensor& x,
                                                 const tensor::Tensor& matrix, int k_axis);
+
+/// Scales in float16, if that holds all of them as they are.
+tensor::Tensor NarrowScales(OperatorContext& context, const tensor::Tensor& scales);
 
 /// float32 rows [m, k] times the weights, which are unpacked where they are multiplied.
 tensor::Tensor PackedProduct(OperatorContext& context, const tensor::Tensor& rows,

@@ -126,7 +126,9 @@ std::optional<PackedWeights> StoredWeights(OperatorContext& context, const Block
   const bool is_known = builder.ConstantOf(levels) && builder.ConstantOf(scales) &&
                         (!zeros || builder.ConstantOf(*zeros));
   if (!is_known || scales.dtype() != DType::kFloat32) return std::nullopt;
-  return PackedWeights{levels, Permute(context, scales, {1, 0}), zeros, MiddleLevel(b), b.k, b.size,
+  return PackedWeights{levels, NarrowScales(context, Permute(context, scales, {1, 0})),
+                       zeros,  MiddleLevel(b),
+                       b.k,    b.size,
                        b.bits};
 }
 
