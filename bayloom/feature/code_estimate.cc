@@ -21,9 +21,6 @@
 namespace bayloom::feature {
 namespace {
 
-/// Threads that have equal jobs do not end together: of a job's time, the part that others wait.
-constexpr double kUnevenness = 0.1;
-
 constexpr double kLoopStep = 0.6;  ///< of a loop that is not unrolled, in multiply-adds
 constexpr double kUnhidden = 0.2;  ///< part of the loads that shows beside arithmetic
 /// Part of the time for cache lines that shows beside operations: they are fetched ahead.
@@ -79,9 +76,7 @@ class ProgramEstimate {
       OperationList list(program_, consumer, epilogue->second.accesses, after, costs_, handed);
       seconds += WithLines(OneByOne(after, list, consumer), consumer, after, handed, busy);
     }
-    const double apart =
-        jobs > 1 ? kUnevenness * seconds / jobs + EstimateWeights().job * machine_.job * jobs : 0;
-    return seconds / busy + apart;
+    return seconds / busy + (jobs > 1 ? EstimateWeights().job * machine_.job * jobs : 0);
   }
 
   double WithLines(double seconds, const tensor::Block& block, const CpuNest& nest,
