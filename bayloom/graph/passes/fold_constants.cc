@@ -87,13 +87,13 @@ class Folder {
     return is_wider && IsOfBytes(e);
   }
 
-  /// Whether most of what is loaded is bytes.
+  /// Whether most constants that are loaded are bytes.
   bool IsOfBytes(const tensor::Expr& e) const {
     int64_t largest = 0;
     bool is_bytes = false;
     for (const tensor::Expr& load : LoadsOf(e)) {
       const int64_t elements = graph_.values[load->index].ElementCount();
-      if (elements <= largest) continue;
+      if (elements <= largest || !graph_.values[load->index].constant) continue;
       largest = elements;
       is_bytes = load->dtype == tensor::DType::kUInt8;
     }
