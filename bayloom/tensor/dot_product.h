@@ -49,7 +49,7 @@ struct DotProduct {
   std::optional<BlockScale> block;  ///< of the last of these forms
   /// Whether elements are whole, and their products what is summed up.
   bool IsPlain() const { return !block && !a.shift.defined() && !b.shift.defined(); }
-  /// Whether products that differ in nothing but the iterator have the same scale and zero.
+  /// Whether products that differ in the iterator alone have the same scale and zero.
   bool HasOneScaleAlong(int iter) const;
   /// Whether an instruction can sum them up, besides: their elements lie at the same place of
   /// bytes.
