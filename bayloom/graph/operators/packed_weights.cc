@@ -35,15 +35,29 @@ Expr LevelOf(const Expr& byte, const Expr& part, int64_t bits) {
   return tensor::Binary(tensor::ExprOp::kAnd, shifted, mask);
 }
 
-/// The zero point of a block and a column, in this type; undefined where it is 0.
-Expr ZeroOf(const PackedWeights& weights, const Expr& block, const Expr& column, DType type) {
-  if (weights.zeros) return tensor::Cast(type, (*weights.zeros)(block, column));
+/// Where the elements of a product are.
+struct ProductPlaces {
+  std::vector<int64_t> rows;                  ///< shape of the rows without their last axis
+  std::vector<int64_t> shape;                 ///< of the product
+  std::function<Exprs(const Exprs&)> row;     ///< of an element's place: index into `rows`
+  std::function<Exprs(const Exprs&)> expert;  ///< and into the weights' first axes
+
+  /// The index with further ones.
+  static Exprs With(Exprs first, std::initializer_list<Expr> more) {
+    first.insert(first.end(), more);
+    return first;
+  }
+};
+
+/// A weight's zero point, in this type; undefined where it is 0. `at`: of its block and column.
+Expr ZeroOf(const PackedWeights& weights, const Exprs& at, DType type) {
+  if (weights.zeros) return tensor::Cast(type, weights.zeros->At(at));
   return weights.zero == 0 ? Expr{nullptr}
                            : tensor::Literal(static_cast<double>(weights.zero), type);
 }
 
-Expr ScaleOf(const PackedWeights& weights, const Expr& block, const Expr& column) {
-  return tensor::Cast(DType::kFloat32, weights.scales(block, column));
+Expr ScaleOf(const PackedWeights& weights, const Exprs& at) {
+  return tensor::Cast(DType::kFloat32, weights.scales.At(at));
 }
 
 Expr LessZero(const Expr& level, const Expr& zero) { return zero.defined() ? level - zero : level; }
@@ -55,16 +69,27 @@ std::vector<GraphBuilder::Axis> AxesOf(const tensor::Tensor& in_blocks) {
   return {{"block", shape[1]}, {"k", shape[2]}, {"part", shape[3]}};
 }
 
-tensor::Tensor ProductOfFloats(OperatorContext& context, const tensor::Tensor& rows,
-                               const PackedWeights& weights) {
-  const tensor::Tensor a = InBlocks(context, rows, weights);
+/// A tensor whose first axis is all rows under their own shape.
+tensor::Tensor UnderRows(OperatorContext& context, const tensor::Tensor& x,
+                         const ProductPlaces& places) {
+  std::vector<int64_t> shape = places.rows;
+  shape.insert(shape.end(), x.shape().begin() + 1, x.shape().end());
+  return context.builder().View(x, shape);
+}
+
+tensor::Tensor ProductOfFloats(OperatorContext& context, const tensor::Tensor& in_blocks,
+                               const PackedWeights& weights, const ProductPlaces& places) {
+  const tensor::Tensor a = UnderRows(context, in_blocks, places);
   return context.builder().Reduce(
-      "matmul", {rows.shape()[0], weights.n()}, AxesOf(a), tensor::Reduction::kSum,
+      "matmul", places.shape, AxesOf(in_blocks), tensor::Reduction::kSum,
       [&](const Exprs& s, const Exprs& r) {
-        const Expr level = LevelOf(weights.levels(r[0], r[1], s[1]), r[2], weights.bits);
-        const Expr zero = ZeroOf(weights, r[0], s[1], DType::kFloat32);
-        const Expr weight = LessZero(tensor::Cast(DType::kFloat32, level), zero);
-        return a(s[0], r[0], r[1], r[2]) * (weight * ScaleOf(weights, r[0], s[1]));
+        const Exprs expert = places.expert(s);
+        const Exprs block = ProductPlaces::With(expert, {r[0], s.back()});
+        const Expr byte = weights.levels.At(ProductPlaces::With(expert, {r[0], r[1], s.back()}));
+        const Expr level = tensor::Cast(DType::kFloat32, LevelOf(byte, r[2], weights.bits));
+        const Expr weight = LessZero(level, ZeroOf(weights, block, DType::kFloat32));
+        return a.At(ProductPlaces::With(places.row(s), {r[0], r[1], r[2]})) *
+               (weight * ScaleOf(weights, block));
       },
       NodeKind::kMatmul);
 }
@@ -99,24 +124,46 @@ QuantizedRows QuantizeRows(OperatorContext& context, const tensor::Tensor& in_bl
   return {levels, extremes};
 }
 
-tensor::Tensor ProductOfIntegers(OperatorContext& context, const tensor::Tensor& rows,
-                                 const PackedWeights& weights) {
-  const tensor::Tensor in_blocks = InBlocks(context, rows, weights);
+tensor::Tensor ProductOfIntegers(OperatorContext& context, const tensor::Tensor& in_blocks,
+                                 const PackedWeights& weights, const ProductPlaces& places) {
   const QuantizedRows a = QuantizeRows(context, in_blocks);
+  const tensor::Tensor levels = UnderRows(context, a.levels, places);
+  const tensor::Tensor extremes = UnderRows(context, a.extremes, places);
   return context.builder().Reduce(
-      "matmul", {rows.shape()[0], weights.n()}, AxesOf(in_blocks), tensor::Reduction::kSum,
+      "matmul", places.shape, AxesOf(in_blocks), tensor::Reduction::kSum,
       [&](const Exprs& s, const Exprs& r) {
-        const Expr level = LevelOf(weights.levels(r[0], r[1], s[1]), r[2], weights.bits);
-        const Expr weight = LessZero(level, ZeroOf(weights, r[0], s[1], DType::kInt32));
-        const Expr product = tensor::Cast(DType::kInt32, a.levels(s[0], r[0], r[2], r[1])) * weight;
-        const Expr scale = a.extremes(s[0], r[0]) * tensor::FloatLiteral(1 / kLargest) *
-                           ScaleOf(weights, r[0], s[1]);
-        return tensor::Cast(DType::kFloat32, product) * scale;
+        const Exprs expert = places.expert(s), row = places.row(s);
+        const Exprs block = ProductPlaces::With(expert, {r[0], s.back()});
+        const Expr byte = weights.levels.At(ProductPlaces::With(expert, {r[0], r[1], s.back()}));
+        const Expr level = LevelOf(byte, r[2], weights.bits);
+        const Expr weight = LessZero(level, ZeroOf(weights, block, DType::kInt32));
+        const Expr x = levels.At(ProductPlaces::With(row, {r[0], r[2], r[1]}));
+        const Expr scale = extremes.At(ProductPlaces::With(row, {r[0]})) *
+                           tensor::FloatLiteral(1 / kLargest) * ScaleOf(weights, block);
+        return tensor::Cast(DType::kFloat32, tensor::Cast(DType::kInt32, x) * weight) * scale;
       },
       NodeKind::kMatmul);
 }
 
+tensor::Tensor ProductAt(OperatorContext& context, const tensor::Tensor& rows,
+                         const PackedWeights& weights, RowPrecision precision,
+                         const ProductPlaces& places) {
+  const int64_t m = CheckedElementCount(places.rows);
+  const tensor::Tensor in_blocks =
+      InBlocks(context, context.builder().View(rows, {m, rows.shape().back()}), weights);
+  const bool has_integers = !weights.zeros || tensor::IsInteger(weights.zeros->dtype());
+  return precision == RowPrecision::kInt8 && has_integers
+             ? ProductOfIntegers(context, in_blocks, weights, places)
+             : ProductOfFloats(context, in_blocks, weights, places);
+}
+
 }  // namespace
+
+RowPrecision PrecisionOfRows(OperatorContext& context) {
+  constexpr int64_t kInt8Level = 4;
+  return context.Int("accuracy_level", 0) == kInt8Level ? RowPrecision::kInt8
+                                                        : RowPrecision::kFloat;
+}
 
 tensor::Tensor NarrowScales(OperatorContext& context, const tensor::Tensor& scales) {
   const tensor::HostTensor* known = context.builder().ConstantOf(scales);
@@ -130,10 +177,30 @@ tensor::Tensor NarrowScales(OperatorContext& context, const tensor::Tensor& scal
 
 tensor::Tensor PackedProduct(OperatorContext& context, const tensor::Tensor& rows,
                              const PackedWeights& weights, RowPrecision precision) {
-  const bool has_integers = !weights.zeros || tensor::IsInteger(weights.zeros->dtype());
-  return precision == RowPrecision::kInt8 && has_integers
-             ? ProductOfIntegers(context, rows, weights)
-             : ProductOfFloats(context, rows, weights);
+  const int64_t m = rows.shape()[0];
+  return ProductAt(context, rows, weights, precision,
+                   {{m},
+                    {m, weights.n()},
+                    [](const Exprs& s) { return Exprs{s[0]}; },
+                    [](const Exprs&) { return Exprs{}; }});
+}
+
+tensor::Tensor PackedProduct(OperatorContext& context, const tensor::Tensor& rows,
+                             const PackedWeights& weights, RowPrecision precision,
+                             const Experts& experts) {
+  std::vector<int64_t> lead(rows.shape().begin(), rows.shape().end() - 1);
+  const bool has_slots = lead.size() > 1;
+  const int64_t count = weights.levels.shape()[0];
+  return ProductAt(
+      context, rows, weights, precision,
+      {lead,
+       {lead[0], experts.slots, weights.n()},
+       [&](const Exprs& s) {
+         return has_slots ? Exprs{s[0], s[1]} : Exprs{s[0]};
+       },
+       [&](const Exprs& s) {
+         return Exprs{experts.chosen ? WrappedIndex((*experts.chosen)(s[0], s[1]), count) : s[1]};
+       }});
 }
 
 std::optional<PackedWeights> PackWeights(OperatorContext& context, const tensor::Tensor& integers,

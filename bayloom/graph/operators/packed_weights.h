@@ -15,6 +15,7 @@ namespace bayloom::graph {
 ///     weight[k, n] = (level[k, n] - zero[k / size, n]) * scale[k / size, n]
 ///
 /// Levels are not negative; those of neighbouring rows share a byte, the first in its lowest bits.
+/// Weights of several experts have an axis more, the first one.
 struct PackedWeights {
   tensor::Tensor levels;                ///< uint8 [blocks, size * bits / 8, n], a constant
   tensor::Tensor scales;                ///< float32 or float16 [blocks, n], a constant
@@ -22,8 +23,15 @@ struct PackedWeights {
   int64_t zero;                         ///< where there are no `zeros`
   int64_t k, size, bits;                ///< the last block may have rows beyond k
 
-  int64_t blocks() const { return levels.shape()[0]; }
-  int64_t n() const { return levels.shape()[2]; }
+  int64_t blocks() const { return levels.shape()[levels.shape().size() - 3]; }
+  int64_t n() const { return levels.shape().back(); }
+};
+
+/// Which experts' weights rows are multiplied by.
+struct Experts {
+  int64_t slots;  ///< products of each row
+  /// int64 [rows, slots]: the expert of each; none: slot number i is expert i.
+  std::optional<tensor::Tensor> chosen;
 };
 
 /// How rows that packed weights multiply are read.
@@ -39,12 +47,20 @@ enum class RowPrecision : uint8_t {
 std::optional<tensor::Tensor> ProductWithBlocks(OperatorContext& context, const tensor::Tensor& x,
                                                 const tensor::Tensor& matrix, int k_axis);
 
+/// Those that the node permits: its attribute accuracy_level is 4 for 8 bits.
+RowPrecision PrecisionOfRows(OperatorContext& context);
+
 /// Scales in float16, if that holds all of them as they are.
 tensor::Tensor NarrowScales(OperatorContext& context, const tensor::Tensor& scales);
 
-/// float32 rows [m, k] times the weights, which are unpacked where they are multiplied.
+/// float32 rows [m, k] times the weights, which are unpacked where they are multiplied: [m, n].
 tensor::Tensor PackedProduct(OperatorContext& context, const tensor::Tensor& rows,
                              const PackedWeights& weights, RowPrecision precision);
+/// float32 rows [m, k], or one for each slot [m, slots, k], times those of their experts:
+/// [m, slots, n].
+tensor::Tensor PackedProduct(OperatorContext& context, const tensor::Tensor& rows,
+                             const PackedWeights& weights, RowPrecision precision,
+                             const Experts& experts);
 
 /// What is stored of weights that a model has as integers [k, n] of at most 8 bits in blocks along
 /// k, from `low` to `low` + 2^bits - 1; scales and, if there are any, zero points are [blocks, n].

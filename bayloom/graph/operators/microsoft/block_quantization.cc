@@ -132,13 +132,6 @@ std::optional<PackedWeights> StoredWeights(OperatorContext& context, const Block
                        b.bits};
 }
 
-/// Level 4 lets products read 8 bits.
-RowPrecision PrecisionOfRows(OperatorContext& context) {
-  constexpr int64_t kInt8Level = 4;
-  return context.Int("accuracy_level", 0) == kInt8Level ? RowPrecision::kInt8
-                                                        : RowPrecision::kFloat;
-}
-
 void MatMulNBits(OperatorContext& context) {
   const tensor::Tensor a = context.Input(0);
   const Blocks b = ReadBlocks(context);
