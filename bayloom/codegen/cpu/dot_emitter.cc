@@ -13,15 +13,17 @@ namespace bayloom::codegen {
 namespace {
 
 llvm::Value* LoadPacked(NestContext& nest, const plan::DotPlan& dot,
-                        const plan::PlacedAccess& access, llvm::Value* guard) {
+                        const plan::PlacedAccess& access, ExpressionEmitter& values,
+                        llvm::Value* guard) {
   const int64_t step = access.affine.CoefficientOf(dot.digit);
   IndexValue index = nest.digits.Evaluate(access.affine);
   const int depth = static_cast<int>(dot.depth);
   const plan::Chunk& chunk = nest.state.chunk;
-  if (step == 1) return nest.memory.LoadBits(access.buffer, index, depth, chunk, guard);
+  llvm::Value* dynamic = values.DynamicOffset(access);
+  if (step == 1) return nest.memory.LoadBits(access.buffer, index, dynamic, depth, chunk, guard);
   std::vector<llvm::Value*> elements;
   for (int i = 0; i < depth; ++i, index.constant += step) {
-    elements.push_back(nest.memory.LoadBits(access.buffer, index, 1, chunk, guard));
+    elements.push_back(nest.memory.LoadBits(access.buffer, index, dynamic, 1, chunk, guard));
   }
   return Pack(nest.builder, elements);
 }
@@ -116,15 +118,15 @@ PackedFactor EmitFactor(NestContext& nest, const plan::DotPlan& dot,
   llvm::Value* condition = factor.condition.defined() ? values.Emit(factor.condition) : b.getTrue();
   const auto* known = llvm::dyn_cast<llvm::Constant>(condition);
   if (factor.shift.defined()) {
-    return TakeParts(nest, dot, factor, values, LoadPacked(nest, dot, access, nullptr));
+    return TakeParts(nest, dot, factor, values, LoadPacked(nest, dot, access, values, nullptr));
   }
   if (known && known->isAllOnesValue()) {
-    return {LoadPacked(nest, dot, access, nullptr), factor.dtype()};
+    return {LoadPacked(nest, dot, access, values, nullptr), factor.dtype()};
   }
   llvm::Value* padding =
       PackedLiteral(b, factor.dtype(), *factor.otherwise, static_cast<int>(dot.depth));
   if (known && known->isNullValue()) return {padding, factor.dtype()};
-  llvm::Value* packed = LoadPacked(nest, dot, access, condition);
+  llvm::Value* packed = LoadPacked(nest, dot, access, values, condition);
   const int lanes = std::max(LanesOf(condition), LanesOf(packed));
   packed =
       b.CreateSelect(Splat(b, condition, lanes), Splat(b, packed, lanes), Splat(b, padding, lanes));

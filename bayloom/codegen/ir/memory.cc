@@ -267,11 +267,12 @@ llvm::Value* MemoryEmitter::Load(tensor::BufferId buffer, const IndexValue& inde
   return known;
 }
 
-llvm::Value* MemoryEmitter::LoadBits(tensor::BufferId buffer, const IndexValue& index, int count,
-                                     plan::Chunk chunk, llvm::Value* guard) {
+llvm::Value* MemoryEmitter::LoadBits(tensor::BufferId buffer, const IndexValue& index,
+                                     llvm::Value* dynamic, int count, plan::Chunk chunk,
+                                     llvm::Value* guard) {
   const auto bits = static_cast<unsigned>(8 * tensor::ByteSize(program_.buffers[buffer].dtype));
   const Piece piece{buffer, builder_.getIntNTy(bits * static_cast<unsigned>(count)), count};
-  if (guard) return LoadPieces(piece, index, nullptr, chunk, guard);
+  if (guard || dynamic) return LoadPieces(piece, index, dynamic, chunk, guard);
   llvm::Value*& known = loaded_[buffer][KeyOf(buffer, index, chunk, count)];
   if (!known) known = LoadPieces(piece, index, nullptr, chunk, nullptr);
   return known;

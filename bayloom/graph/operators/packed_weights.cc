@@ -190,17 +190,15 @@ tensor::Tensor PackedProduct(OperatorContext& context, const tensor::Tensor& row
                              const Experts& experts) {
   std::vector<int64_t> lead(rows.shape().begin(), rows.shape().end() - 1);
   const bool has_slots = lead.size() > 1;
-  const int64_t count = weights.levels.shape()[0];
-  return ProductAt(
-      context, rows, weights, precision,
-      {lead,
-       {lead[0], experts.slots, weights.n()},
-       [&](const Exprs& s) {
-         return has_slots ? Exprs{s[0], s[1]} : Exprs{s[0]};
-       },
-       [&](const Exprs& s) {
-         return Exprs{experts.chosen ? WrappedIndex((*experts.chosen)(s[0], s[1]), count) : s[1]};
-       }});
+  return ProductAt(context, rows, weights, precision,
+                   {lead,
+                    {lead[0], experts.slots, weights.n()},
+                    [&](const Exprs& s) {
+                      return has_slots ? Exprs{s[0], s[1]} : Exprs{s[0]};
+                    },
+                    [&](const Exprs& s) {
+                      return Exprs{experts.chosen ? (*experts.chosen)(s[0], s[1]) : s[1]};
+                    }});
 }
 
 std::optional<PackedWeights> PackWeights(OperatorContext& context, const tensor::Tensor& integers,

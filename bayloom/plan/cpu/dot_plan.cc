@@ -26,11 +26,20 @@ const VectorLoop* VectorLoopInside(const tensor::Program& program, tensor::LoopI
   return nullptr;
 }
 
-/// Floats are in other registers than their bits: those are not put together from elements.
+/// Floats are in other registers than their bits: those are not put together from elements. Where
+/// data says which elements they are, it is the same for all lanes.
 bool CanBeTaken(const tensor::Program& program, const DotPlan& plan, const BlockAccesses& accesses,
-                const tensor::DotFactor& factor) {
-  return accesses.loads.at(factor.load.get()).dynamic.empty() &&
-         (tensor::IsInteger(factor.dtype()) || !IsTakenApart(program, plan, factor));
+                const VectorLoop& vector, const tensor::DotFactor& factor) {
+  const tensor::Block& block = program.blocks[plan.block];
+  for (const PlacedAccess::Dynamic& part : accesses.loads.at(factor.load.get()).dynamic) {
+    const auto moves = [&](tensor::DigitId digit) {
+      return MovesWith(program, block, part.index, digit);
+    };
+    if (plan.IsShifted() || moves(plan.digit) || std::ranges::any_of(vector.lanes, moves)) {
+      return false;
+    }
+  }
+  return (tensor::IsInteger(factor.dtype()) || !IsTakenApart(program, plan, factor));
 }
 
 bool VariesInLanes(const PlacedAccess& access, const VectorLoop& vector) {
@@ -117,7 +126,7 @@ std::optional<DotPlan> PlanDot(const tensor::Program& program, const target::Tar
                                                tensor::ToString(product->b.dtype()));
   }
   for (const tensor::DotFactor* factor : {&plan.a, &plan.b}) {
-    if (!CanBeTaken(program, plan, accesses, *factor)) return std::nullopt;
+    if (!CanBeTaken(program, plan, accesses, *vector, *factor)) return std::nullopt;
   }
   if (method->operands == target::DotOperands::kSwapped) {
     std::swap(plan.a, plan.b);

@@ -37,8 +37,11 @@ std::optional<TileProduct> PlanTileProduct(
         target, tensor::ToString(rows.dtype()), tensor::ToString(columns.dtype()));
     if (instruction == nullptr || dot.depth != instruction->depth) return std::nullopt;
     if (rows.condition.defined() || columns.condition.defined()) return std::nullopt;
-    const tensor::Affine& of_rows = accesses.loads.at(rows.load.get()).affine;
-    const tensor::Affine& of_columns = accesses.loads.at(columns.load.get()).affine;
+    const PlacedAccess& row_access = accesses.loads.at(rows.load.get());
+    const PlacedAccess& column_access = accesses.loads.at(columns.load.get());
+    if (!row_access.dynamic.empty() || !column_access.dynamic.empty()) return std::nullopt;
+    const tensor::Affine& of_rows = row_access.affine;
+    const tensor::Affine& of_columns = column_access.affine;
     const auto fill = tensor::FillTileRegisters(program, block, dot.digit, dot.depth,
                                                 lanes->lanes[0], {of_rows, of_columns});
     if (!fill) return std::nullopt;

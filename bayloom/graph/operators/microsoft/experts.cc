@@ -31,11 +31,11 @@ struct Choice {
 Choice Choose(OperatorContext& context, const tensor::Tensor& router, int64_t k) {
   const int64_t tokens = router.shape()[0], count = router.shape()[1];
   GraphBuilder& b = context.builder();
-  const tensor::Tensor experts = b.Call("experts", {tokens, k}, DType::kInt64,
-                                        tensor::LibraryKernel::kTopK, {router},
-                                        {tokens, count, 1, k, 1});
+  const tensor::Tensor experts =
+      b.Call("experts", {tokens, k}, DType::kInt64, tensor::LibraryKernel::kTopK, {router},
+             {tokens, count, 1, k, 1});
   const tensor::Tensor logits = b.Map("router.chosen", {tokens, k}, [&](const Exprs& s) {
-    return router(s[0], WrappedIndex(experts(s[0], s[1]), count));
+    return router(s[0], experts(s[0], s[1]));
   });
   return {experts, logits};
 }
@@ -50,7 +50,7 @@ tensor::Tensor WeightsOf(OperatorContext& context, const tensor::Tensor& router,
   if (among_chosen) return Softmax(context, choice.logits);
   const tensor::Tensor all = Softmax(context, router);
   return context.builder().Map("router.weights", choice.experts.shape(), [&](const Exprs& s) {
-    return all(s[0], WrappedIndex(choice.experts(s[0], s[1]), router.shape()[1]));
+    return all(s[0], choice.experts(s[0], s[1]));
   });
 }
 
@@ -77,8 +77,8 @@ Routing Route(OperatorContext& context, const tensor::Tensor& router, bool among
 using Layer = std::function<tensor::Tensor(const tensor::Tensor& rows, const Experts& experts)>;
 
 /// The expert of a slot of a token.
-Expr ExpertAt(const Experts& experts, const Expr& token, const Expr& slot, int64_t count) {
-  return experts.chosen ? WrappedIndex((*experts.chosen)(token, slot), count) : slot;
+Expr ExpertAt(const Experts& experts, const Expr& token, const Expr& slot) {
+  return experts.chosen ? (*experts.chosen)(token, slot) : slot;
 }
 
 /// Adds the bias [experts, out], input number `i`, if there is one.
@@ -88,7 +88,7 @@ tensor::Tensor WithBias(OperatorContext& context, int i, const tensor::Tensor& y
   const tensor::Tensor bias = context.Input(i);
   if (Rank(bias) != 2 || bias.shape()[1] != y.shape()[2]) context.Refuse("a bias does not fit");
   return context.builder().Map("bias", y.shape(), [&](const Exprs& s) {
-    return y.At(s) + bias(ExpertAt(experts, s[0], s[1], bias.shape()[0]), s[2]);
+    return y.At(s) + bias(ExpertAt(experts, s[0], s[1]), s[2]);
   });
 }
 
@@ -105,7 +105,7 @@ Layer FloatLayer(OperatorContext& context, int i) {
         tensor::Reduction::kSum,
         [&](const Exprs& s, const Exprs& r) {
           const Expr x = has_slots ? rows(s[0], s[1], r[0]) : rows(s[0], r[0]);
-          return x * w(ExpertAt(experts, s[0], s[1], w.shape()[0]), s[2], r[0]);
+          return x * w(ExpertAt(experts, s[0], s[1]), s[2], r[0]);
         },
         NodeKind::kMatmul);
     return WithBias(context, i + 1, y, experts);
@@ -149,7 +149,8 @@ tensor::Tensor Activated(OperatorContext& context, const tensor::Tensor& h) {
   if (type == "gelu") {
     return Elementwise(context, type, h, [](const Expr& x) {
       const Expr half = tensor::FloatLiteral(0.5);
-      const Expr erf = tensor::Unary(tensor::ExprOp::kErf, x * tensor::FloatLiteral(std::sqrt(0.5)));
+      const Expr erf =
+          tensor::Unary(tensor::ExprOp::kErf, x * tensor::FloatLiteral(std::sqrt(0.5)));
       return x * half * (tensor::FloatLiteral(1) + erf);
     });
   }
@@ -245,8 +246,8 @@ PackedWeights ReadPacked(OperatorContext& context, const PackedInputs& inputs, i
   if (!b.ConstantOf(levels) || !b.ConstantOf(wide)) {
     context.Refuse("the weights are known at run time only");
   }
-  return {levels, NarrowScales(context, by_block(wide)), zeros, int64_t{1} << (bits - 1),
-          k,      size,                                  bits};
+  return {levels, NarrowScales(context, by_block(wide)), zeros, int64_t{1} << (bits - 1), k, size,
+          bits};
 }
 
 Layer PackedLayer(OperatorContext& context, const PackedInputs& inputs) {
