@@ -32,7 +32,7 @@ struct Weights {
   int64_t per_byte() const { return 8 / bits; }
   HostTensor floats = RandomTensor({kExperts, out, in}, seed);
   HostTensor levels =
-      RandomIntegers(DType::kUInt8, {kExperts, out, bits < 32 ? in * bits / 8 : 1}, 0, 256, seed);
+      RandomIntegers(DType::kUInt8, {kExperts, out, bits < 32 ? in* bits / 8 : 1}, 0, 256, seed);
   HostTensor scales = RandomTensor({kExperts, out, in / kBlock}, seed + 1);
 
   double Get(int64_t expert, int64_t row, int64_t k) const {
@@ -71,12 +71,11 @@ struct Mixture {
     inputs.emplace_back();
     add(second);
     ModelWriter::Attributes attributes = {{"k", kChosen},
-                                                      {"activation_type", "swiglu"},
-                                                      {"swiglu_fusion", int64_t{1}},
-                                                      {"activation_alpha", 1.5f},
-                                                      {"activation_beta", 1.0f},
-                                                      {"normalize_routing_weights",
-                                                       int64_t{among_chosen}}};
+                                          {"activation_type", "swiglu"},
+                                          {"swiglu_fusion", int64_t{1}},
+                                          {"activation_alpha", 1.5f},
+                                          {"activation_beta", 1.0f},
+                                          {"normalize_routing_weights", int64_t{among_chosen}}};
     if (bits < 32) {
       attributes.push_back({"expert_weight_bits", bits});
       attributes.push_back({"block_size", kBlock});
@@ -101,7 +100,8 @@ struct Mixture {
     const auto logit = [&](int64_t e) { return router.Get(t * kExperts + e); };
     std::ranges::stable_sort(order, [&](int64_t a, int64_t b) { return logit(a) > logit(b); });
     double sum = 0;
-    for (int64_t i = 0; i < (among_chosen ? kChosen : kExperts); ++i) sum += std::exp(logit(order[i]));
+    for (int64_t i = 0; i < (among_chosen ? kChosen : kExperts); ++i)
+      sum += std::exp(logit(order[i]));
     Row token(kWidth), result(kWidth);
     for (int64_t k = 0; k < kWidth; ++k) token[k] = x.Get(t * kWidth + k);
     for (int64_t i = 0; i < kChosen; ++i) {
