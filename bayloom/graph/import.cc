@@ -20,6 +20,7 @@
 #include "bayloom/graph/import/functions.h"
 #include "bayloom/graph/import/import_notes.h"
 #include "bayloom/graph/import/input_shapes.h"
+#include "bayloom/graph/import/last_rows.h"
 #include "bayloom/graph/import/legacy_nodes.h"
 #include "bayloom/graph/import/made_once.h"
 #include "bayloom/graph/import/node_handler.h"
@@ -430,6 +431,7 @@ Graph ImportToCompare(const std::string& path, const onnx::ModelProto& model,
 Graph ImportOnnx(const std::string& path, const ImportOptions& options) {
   onnx::ModelProto model = ReadModel(path);
   try {
+    KeepLastRows(model, options.last_rows);
     if (!options.symbols.empty()) {
       Graph open = ImportOpen(path, model, options);
       ForgetInnerBounds(open);

@@ -20,6 +20,7 @@
 #include "bayloom/base/system_error.h"
 #include "bayloom/graph/import/import_notes.h"
 #include "bayloom/graph/import/input_shapes.h"
+#include "bayloom/graph/import/last_rows.h"
 #include "bayloom/graph/import/onnx_tensor.h"
 #include "bayloom/graph/import/opset_versions.h"
 #include "bayloom/graph/open/import_open.h"
@@ -222,7 +223,12 @@ void SurveyOpen(const std::string& path, const onnx::ModelProto& model,
 }  // namespace
 
 ModelSurvey SurveyOnnx(const std::string& path, const ImportOptions& options) {
-  const onnx::ModelProto model = ReadModel(path);
+  onnx::ModelProto model = ReadModel(path);
+  try {
+    KeepLastRows(model, options.last_rows);
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}: {}", path, error.what()));
+  }
   ModelSurvey survey = FileSurvey(model).Take();
   std::vector<DeclaredInput> inputs;
   for (const onnx::ValueInfoProto* input : InputsWithoutData(model.graph())) {

@@ -212,6 +212,7 @@ graph::ImportOptions CommonOptions(const ShapeOptions& options) {
       RefuseTwice("--freeze", name);
     }
   }
+  common.last_rows = options.last_rows;
   return common;
 }
 
@@ -250,6 +251,8 @@ void ShapeOptions::AddTo(CLI::App& command) {
                "; open dimensions have these sizes in all inputs; may be repeated", "NAME=SHAPE"));
   Advanced(add("--freeze", frozen, "Make an input a constant: rate=16000",
                ", axes=1,2 or a tensor in a file, table=table.pb; may be repeated", "NAME=VALUE"));
+  Advanced(add("--last-row", last_rows, "Compute only the last row of an output: logits",
+               " of a decoder, of which\nsampling reads no other; may be repeated", "OUTPUT"));
 }
 
 std::vector<ModelShape> ShapeOptions::All() const {
@@ -302,6 +305,7 @@ std::vector<std::string> ShapeOptions::Arguments() const {
   if (!sizes.empty()) add("--sizes", {sizes});
   add("--shape", shapes);
   add("--freeze", frozen);
+  add("--last-row", last_rows);
   return arguments;
 }
 
@@ -309,6 +313,7 @@ std::vector<std::string> ShapeOptions::Given() const {
   std::vector<std::string> given = dimensions;
   given.insert(given.end(), shapes.begin(), shapes.end());
   given.insert(given.end(), frozen.begin(), frozen.end());
+  given.insert(given.end(), last_rows.begin(), last_rows.end());
   return given;
 }
 

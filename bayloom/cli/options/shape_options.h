@@ -23,12 +23,13 @@ struct ModelShape {
   graph::ImportOptions options;
 };
 
-/// The options --dim, --sizes, --shape and --freeze.
+/// The options --dim, --sizes, --shape, --freeze and --last-row.
 struct ShapeOptions {
   std::vector<std::string> dimensions;  ///< "sequence=64,128", "sequence=1..512", "total=past+1"
   std::string sizes;                    ///< a file (SeenSizes)
   std::vector<std::string> shapes;      ///< "input=1x3x224x224"
   std::vector<std::string> frozen;      ///< "rate=16000", "axes=1,2", "table=table.pb"
+  std::vector<std::string> last_rows;   ///< "logits"
 
   void AddTo(CLI::App& command);
   /// Every combination of the values and ranges, of each dimension the values first. Throws

@@ -10,6 +10,7 @@
 #include "bayloom/graph/operators/apply.h"
 #include "bayloom/graph/operators/microsoft.h"
 #include "bayloom/graph/operators/packed_weights.h"
+#include "bayloom/tensor/operators.h"
 
 namespace bayloom::graph::microsoft {
 namespace {
@@ -114,11 +115,6 @@ Layer FloatLayer(OperatorContext& context, int i) {
 
 // --- Between the layers ---
 
-Expr Sigmoid(const Expr& x) {
-  return tensor::FloatLiteral(1) /
-         (tensor::FloatLiteral(1) + tensor::Unary(tensor::ExprOp::kExp, -x));
-}
-
 /// The gate's function of `x`, before which it is limited, times the other half.
 Expr SwiGlu(OperatorContext& context, Expr gate, Expr linear) {
   const float alpha = context.Float("activation_alpha", 1.0f);
@@ -129,7 +125,8 @@ Expr SwiGlu(OperatorContext& context, Expr gate, Expr linear) {
     gate = tensor::Min(gate, high);
     linear = tensor::Max(tensor::Min(linear, high), -high);
   }
-  return gate * Sigmoid(tensor::FloatLiteral(alpha) * gate) * (linear + tensor::FloatLiteral(beta));
+  return gate * tensor::Sigmoid(tensor::FloatLiteral(alpha) * gate) *
+         (linear + tensor::FloatLiteral(beta));
 }
 
 /// Both halves of a fused projection: side by side, or taking turns.
@@ -155,7 +152,7 @@ tensor::Tensor Activated(OperatorContext& context, const tensor::Tensor& h) {
     });
   }
   if (type == "silu") {
-    return Elementwise(context, type, h, [](const Expr& x) { return x * Sigmoid(x); });
+    return Elementwise(context, type, h, [](const Expr& x) { return x * tensor::Sigmoid(x); });
   }
   if (type != "relu") context.RefuseAttribute("activation_type", type, "it is not supported");
   return ApplyOperator(context, "Relu", {h});
