@@ -92,7 +92,7 @@ struct OnProcessor final : Executor::Impl {
   std::vector<int> used;           ///< by task: which of its programs
   int threads = 1;
   std::vector<int64_t> workspace_offsets;  ///< by call
-  codegen::AlignedMemory arena, workspace, constants;
+  codegen::AlignedMemory arena, states, workspace, constants;
   std::vector<codegen::AlignedMemory> input_copies, output_copies;
   /// Of a round's calls; kept from one to the next.
   std::array<std::vector<void*>, BAYLOOM_MAX_LOOPS> call_parameters;
@@ -111,6 +111,7 @@ struct OnProcessor final : Executor::Impl {
       kernels.push_back(*std::move(kernel));
     }
     arena = codegen::AllocateAligned(plan.arena_bytes);
+    states = codegen::AllocateAligned(plan.state_bytes);
     workspace = codegen::AllocateAligned(PlaceWorkspaces(objects, programs));
     constants = codegen::AllocateAligned(static_cast<int64_t>(plan.constants.size()));
     Copy(constants.get(), plan.constants.data(), static_cast<int64_t>(plan.constants.size()));
@@ -161,6 +162,9 @@ struct OnProcessor final : Executor::Impl {
         return static_cast<char*>(outputs[storage.position]) + storage.offset;
       case Storage::Kind::kArena:
         return static_cast<char*>(arena.get()) + storage.position;
+      case Storage::Kind::kState:
+        return static_cast<char*>(states.get()) + storage.position +
+               storage.rows.Evaluate(lengths) * storage.row_bytes;
       case Storage::Kind::kConstant:
         break;
     }
@@ -193,6 +197,7 @@ struct OnProcessor final : Executor::Impl {
 
   void SpreadInputs(const std::vector<const void*>& inputs) {
     for (const OpenTensor& tensor : plan.open_inputs) {
+      if (inputs[tensor.position] == nullptr) continue;
       const std::vector<int64_t> shape = LengthsOf(tensor);
       bayloom_spread(Resolve(tensor.network, {}, {}),
                      static_cast<const char*>(inputs[tensor.position]),
@@ -203,6 +208,7 @@ struct OnProcessor final : Executor::Impl {
 
   void GatherOutputs(const std::vector<const void*>& inputs, const std::vector<void*>& outputs) {
     for (const OpenTensor& tensor : plan.open_outputs) {
+      if (outputs[tensor.position] == nullptr) continue;
       const std::vector<int64_t> shape = LengthsOf(tensor);
       bayloom_gather(static_cast<char*>(outputs[tensor.position]),
                      Resolve(tensor.network, inputs, outputs), static_cast<int>(shape.size()),

@@ -52,7 +52,9 @@ class Executor {
   void SetLengths(std::span<const int64_t> lengths);
 
   /// Row-major tensors, in the order and of the sizes of the graph's inputs and outputs. Buffers
-  /// that are not aligned to 64 bytes are copied. Throws SystemError if a GPU fails.
+  /// that are not aligned to 64 bytes are copied. Where the past of a state is null, it is what the
+  /// run before has left; where its present is null, it is not copied to the caller. Throws
+  /// SystemError if a GPU fails.
   void Run(const std::vector<const void*>& inputs, const std::vector<void*>& outputs);
 
   /// As Run, adding the seconds each call took to `seconds` (one entry per call). No calls run side

@@ -116,6 +116,7 @@ void RemoveDeadNodes(Graph& graph) {
   std::vector<bool> live = LiveValues(graph);
   std::erase_if(graph.nodes, [&](const Node& node) { return !live[node.output()]; });
   for (ValueId input : graph.inputs) live[input] = true;
+  for (const State& state : graph.states) live[state.memory] = true;
   AddSizes(graph, live);
 
   std::vector<ValueId> new_id(graph.values.size(), -1);
@@ -134,6 +135,9 @@ void RemoveDeadNodes(Graph& graph) {
   for (Node& node : graph.nodes) Renumber(node, new_id);
   for (ValueId& input : graph.inputs) input = new_id[input];
   for (GraphOutput& output : graph.outputs) output.value = new_id[output.value];
+  for (State& state : graph.states) {
+    for (ValueId* value : {&state.past, &state.present, &state.memory}) *value = new_id[*value];
+  }
 }
 
 bool IsOpen(const Value& value) {

@@ -83,6 +83,18 @@ struct GraphOutput {
   ValueId value;  ///< may be an input or a constant too
 };
 
+/// What a network keeps from one run to the next, as a decoder keeps the keys and values of the
+/// tokens that it has seen. Input and output are two names of one memory: the output is the
+/// input's elements, and behind them, along an axis, those that a run adds.
+struct State {
+  ValueId past;     ///< an input
+  ValueId present;  ///< an output, written by a kJoin of the past and what is added
+  /// What both are slices of, with as much room along the axis as any run needs. No node names it.
+  ValueId memory;
+  int axis;
+  Length start;  ///< where along the axis what is added begins: how long the past is
+};
+
 struct Graph {
   std::string name;
   std::vector<Value> values;
@@ -92,6 +104,10 @@ struct Graph {
   std::vector<Symbol> symbols;  ///< the open dimensions
   /// Lengths of them that stand for all that occur, the largest first: what programs are judged by.
   std::vector<std::vector<int64_t>> points;
+  std::vector<State> states;  ///< in the order of the outputs
+  /// Along their axes states have room for so many elements at least: for those of the same network
+  /// with other lengths, which shares their memory.
+  int64_t state_room = 0;
   /// The type that the model has most of its float16 and bfloat16 constants in; their values are
   /// float32 here.
   std::optional<tensor::DType> narrow_constants;
@@ -108,6 +124,9 @@ struct Graph {
 struct SlicePlace {
   ValueId whole = -1;  ///< the result of a kJoin that is in no other; -1: the value is no slice
   int64_t first = 0;   ///< of the whole's elements, the value's first one
+  /// Of what is added to a state: it begins this many rows, each of so many elements, behind that.
+  Length rows = 0;
+  int64_t row_elements = 0;
 };
 /// One entry per value.
 std::vector<SlicePlace> SlicePlaces(const Graph& graph);

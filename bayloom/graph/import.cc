@@ -435,6 +435,7 @@ Graph ImportOnnx(const std::string& path, const ImportOptions& options) {
     if (!options.symbols.empty()) {
       Graph open = ImportOpen(path, model, options);
       ForgetInnerBounds(open);
+      open.state_room = options.state_room;
       return open;
     }
     return Importer(path, model, options, ThrowRefusals()).RunAndRelease(model);

@@ -24,6 +24,8 @@ struct ImportOptions {
   std::vector<Symbol> symbols;
   /// Lengths of these that stand for all that occur, as Graph::points; empty: TypicalLengths.
   std::vector<std::vector<int64_t>> points;
+  /// As Graph::state_room.
+  int64_t state_room = 0;
   /// Dimensions whose extents are sums of numbers and of those given above: "past + sequence".
   std::map<std::string, std::string> sums;
   /// Shapes of inputs by name, in place of what the file says. A dimension that the file leaves

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 #include "bayloom/graph/graph.h"
 
@@ -31,6 +33,20 @@ bool ReadsFrom(const tensor::Expr& load, int axis, int64_t start, int iter_count
     }
   }
   return true;
+}
+
+int64_t ElementsBehind(const std::vector<int64_t>& shape, int axis) {
+  return std::accumulate(shape.begin() + axis + 1, shape.end(), int64_t{1}, std::multiplies<>());
+}
+
+bool IsState(const Graph& graph, ValueId value) {
+  return std::ranges::count(graph.states, value, &State::present) > 0;
+}
+
+/// What the node, which writes the state's present, puts behind the past.
+ValueId AddedTo(const Node& present, const State& state) {
+  const std::vector<ValueId> parts = OperandsOf(present);
+  return parts[parts[0] == state.past ? 1 : 0];
 }
 
 }  // namespace
@@ -81,16 +97,23 @@ int64_t SliceStart(const Graph& graph, const Node& slice) {
 
 std::vector<SlicePlace> SlicePlaces(const Graph& graph) {
   std::vector<SlicePlace> places(graph.values.size());
+  const std::vector<int> producers = graph.Producers();
+  for (const State& state : graph.states) {
+    const std::vector<int64_t>& shape = graph.values[state.memory].shape;
+    places[state.past] = places[state.present] = {state.memory, 0};
+    places[AddedTo(graph.nodes[producers[state.present]], state)] = {
+        state.memory, 0, state.start, ElementsBehind(shape, state.axis)};
+  }
   for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) {
-    if (node->kind != NodeKind::kJoin) continue;
+    if (node->kind != NodeKind::kJoin || IsState(graph, node->output())) continue;
     SlicePlace whole = places[node->output()];
     if (whole.whole < 0) whole = {node->output(), 0};
     const Concatenation joined = *AsConcatenation(graph, *node);
     const std::vector<int64_t>& shape = graph.values[whole.whole].shape;
-    int64_t stride = 1;
-    for (size_t d = shape.size(); d-- > static_cast<size_t>(joined.axis) + 1;) stride *= shape[d];
+    const int64_t stride = ElementsBehind(shape, joined.axis);
     for (size_t k = 0; k < joined.parts.size(); ++k) {
-      places[joined.parts[k]] = {whole.whole, whole.first + joined.starts[k] * stride};
+      places[joined.parts[k]] = whole;
+      places[joined.parts[k]].first += joined.starts[k] * stride;
     }
   }
   return places;

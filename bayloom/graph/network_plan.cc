@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <numeric>
 #include <tuple>
 
 #include "bayloom/base/hash.h"
@@ -42,11 +44,12 @@ class Planner {
                    std::span<const SmallProgram> small = {}) {
     plan_.rounds = RoundsOn(target, branches);
     plan_.symbols = graph_.symbols;
+    PlaceStates();
     PlaceCallersBuffers();
     PlaceIntermediates();
     for (const ValueId input : open_inputs_) {
       const auto at = std::ranges::find(graph_.inputs, input) - graph_.inputs.begin();
-      plan_.open_inputs.push_back(OpenTensorOf(static_cast<int>(at), input, placed_.at(input)));
+      plan_.open_inputs.push_back(OpenTensorOf(static_cast<int>(at), input, PlaceOf(input)));
     }
     const auto conditions = ConditionsOfCalls(network_);
     const auto is_there = [](const auto& condition) { return condition.has_value(); };
@@ -74,6 +77,19 @@ class Planner {
 
   int64_t BytesOf(ValueId value) const {
     return graph_.values[value].ElementCount() * tensor::ByteSize(graph_.values[value].dtype);
+  }
+
+  void PlaceStates() {
+    for (const State& state : graph_.states) {
+      const int64_t bytes = BytesOf(state.memory);
+      const std::vector<int64_t>& shape = graph_.values[state.memory].shape;
+      const int64_t outer = std::accumulate(shape.begin(), shape.begin() + state.axis, int64_t{1},
+                                            std::multiplies<>());
+      const int64_t room = shape[static_cast<size_t>(state.axis)];
+      plan_.states.push_back({plan_.state_bytes, outer, room, bytes / outer / room});
+      placed_[state.memory] = {Storage::Kind::kState, plan_.state_bytes};
+      plan_.state_bytes += target::AlignUp(bytes);
+    }
   }
 
   void PlaceCallersBuffers() {
@@ -111,12 +127,19 @@ class Planner {
       throw InputError(fmt::format("'{}' has open dimensions and more than {} in all", value.name,
                                    static_cast<int>(BAYLOOM_MAX_RANK)));
     }
-    OpenTensor open{position, network, value.shape, {}, tensor::ByteSize(value.dtype)};
+    OpenTensor open{position, network, MemoryShapeOf(id), {}, tensor::ByteSize(value.dtype)};
     for (size_t d = 0; d < value.shape.size(); ++d) {
       const ValueId bound = value.BoundOf(d);
       open.lengths.push_back(bound < 0 ? Length(value.shape[d]) : *graph_.values[bound].size);
     }
     return open;
+  }
+
+  /// Of an input or output.
+  const std::vector<int64_t>& MemoryShapeOf(ValueId id) const {
+    const auto state = std::ranges::find_if(
+        graph_.states, [&](const State& s) { return s.past == id || s.present == id; });
+    return graph_.values[state == graph_.states.end() ? id : state->memory].shape;
   }
 
   std::vector<ValueId> ResultsOf(const TaskCall& call) const {
@@ -140,6 +163,7 @@ class Planner {
     }
     // What is copied to an output is copied after the last step.
     for (const ValueId input : open_inputs_) {
+      if (placed_.contains(network_.storage[input].whole)) continue;
       live.try_emplace(input, MemoryRequest{BytesOf(input), 0, 0});
     }
     for (const GraphOutput& output : graph_.outputs) {
@@ -204,10 +228,14 @@ class Planner {
 
   /// Of a value that is no constant.
   Storage PlaceOf(ValueId value) const {
-    const auto [whole, first] = network_.storage[value];
-    Storage storage = placed_.at(whole);
-    const int64_t bytes = first * tensor::ByteSize(graph_.values[whole].dtype);
-    (storage.kind == Storage::Kind::kArena ? storage.position : storage.offset) += bytes;
+    const SlicePlace& place = network_.storage[value];
+    Storage storage = placed_.at(place.whole);
+    const int64_t element_bytes = tensor::ByteSize(graph_.values[place.whole].dtype);
+    const bool is_callers =
+        storage.kind == Storage::Kind::kInput || storage.kind == Storage::Kind::kOutput;
+    (is_callers ? storage.offset : storage.position) += place.first * element_bytes;
+    storage.rows = place.rows;
+    storage.row_bytes = place.row_elements * element_bytes;
     return storage;
   }
 

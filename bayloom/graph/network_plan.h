@@ -22,11 +22,14 @@ struct Storage {
     kInput,     ///< the caller's input number `position`
     kOutput,    ///< the caller's output number `position`
     kArena,     ///< at byte `position` of the arena
+    kState,     ///< at byte `position` of the memory of states, or so many rows behind that
     kConstant,  ///< at byte `position` of the constants
   };
   Kind kind = Kind::kArena;
   int64_t position = 0;
   int64_t offset = 0;  ///< kInput and kOutput: bytes from its beginning
+  Length rows = 0;     ///< kState: of `row_bytes` each
+  int64_t row_bytes = 0;
   bool operator==(const Storage&) const = default;
 };
 
@@ -78,13 +81,22 @@ struct PlannedSize {
 
 /// An input or output with open dimensions. The caller's elements lie one after the other; in the
 /// network they lie as in the largest tensor (codegen/runtime/bayloom_open.h). Inputs are spread
-/// before the first call, outputs gathered after the last.
+/// before the first call, outputs gathered after the last; not those that the caller leaves out,
+/// which only the past and the present of states may be.
 struct OpenTensor {
   int position;     ///< among the inputs or the outputs
   Storage network;  ///< where it lies in the network
   std::vector<int64_t> extents;
   std::vector<Length> lengths;
   int64_t element_bytes;
+};
+
+/// What is kept from one run to the next: `outer` blocks of `room` rows each, of which a run has
+/// the first ones.
+struct PlannedState {
+  int64_t position;  ///< in the memory of states
+  int64_t outer, room, row_bytes;
+  bool operator==(const PlannedState&) const = default;
 };
 
 /// Which dimension of which input is as long as an open dimension of the graph. Throws InputError
@@ -119,6 +131,8 @@ struct NetworkPlan {
   std::vector<PlannedSize> sizes;
   std::vector<OpenTensor> open_inputs, open_outputs;
   std::vector<std::byte> constants;  ///< every one starts at a multiple of 64; empty with a sink
+  std::vector<PlannedState> states;  ///< parallel to Graph::states
+  int64_t state_bytes = 0;           ///< of all of them
   int64_t arena_bytes = 0;           ///< values that are neither inputs, outputs nor constants
   /// Of the largest, where there are open dimensions.
   std::vector<int64_t> input_bytes;

@@ -43,6 +43,9 @@ extern const char kGpuHeader[];
 extern const char kGpuModelSource[];
 extern const char kGpuModelHeader[];
 extern const char kModelSource[];
+extern const char kModelDataHeader[];
+extern const char kDecoderSource[];
+extern const char kDecoderHeader[];
 extern const char kOpenSource[];
 extern const char kOpenHeader[];
 extern const char kHugePagesSource[];
@@ -181,6 +184,9 @@ void WriteRuntime(const base::ScratchFolder& scratch) {
   scratch.Write("bayloom_huge_pages.c", kHugePagesSource);
   scratch.Write("bayloom_model.h", kModelHeader);
   scratch.Write("bayloom_model.c", kModelSource);
+  scratch.Write("bayloom_model_data.h", kModelDataHeader);
+  scratch.Write("bayloom_decoder.h", kDecoderHeader);
+  scratch.Write("bayloom_decoder.c", kDecoderSource);
   scratch.Write("bayloom_package.h", kPackageHeader);
   scratch.Write("bayloom_open.h", kOpenHeader);
   scratch.Write("bayloom_open.c", kOpenSource);
@@ -247,10 +253,11 @@ Package WritePackage(std::span<const PackageShape> shapes, const std::string& di
   WriteRuntime(scratch);
   scratch.Write("constants.s", ConstantsAssembly("constants.bin"));
   scratch.Write("bayloom_network.c", PackageSource(shapes, compiled, name, constants.bytes()));
-  scratch.Write("visible", VersionScript(name));
-  arguments.insert(arguments.end(), {"bayloom_runtime.c", "bayloom_cpu.c", "bayloom_huge_pages.c",
-                                     "bayloom_model.c", "bayloom_open.c", "bayloom_network.c",
-                                     "constants.s", "-Wl,--version-script=visible"});
+  scratch.Write("visible", VersionScript(shapes, name));
+  arguments.insert(arguments.end(),
+                   {"bayloom_runtime.c", "bayloom_cpu.c", "bayloom_huge_pages.c", "bayloom_model.c",
+                    "bayloom_decoder.c", "bayloom_open.c", "bayloom_network.c", "constants.s",
+                    "-Wl,--version-script=visible"});
   if (compiled[0].IsForGpu()) {
     for (std::string& source : WriteGpuRuntime(scratch)) arguments.push_back(std::move(source));
   }

@@ -343,6 +343,29 @@ TaskGraph Divide(const TaskGraph& network, const std::vector<bool>& wanted) {
   return divided;
 }
 
+namespace {
+
+/// A join with what its sizes are in a run. Elements beyond its bound are any of its parts'.
+tensor::Stage WithSizes(const Graph& graph, tensor::Stage join,
+                        const std::vector<tensor::HostTensor>& data) {
+  const auto within = [&](const tensor::Expr& load) {
+    std::vector<tensor::Expr> indices;
+    for (size_t d = 0; d < load->operands.size(); ++d) {
+      const tensor::Expr last = graph.values[load->index].shape[d] - 1;
+      indices.push_back(tensor::Max(tensor::Min(load->operands[d], last), tensor::Expr(0)));
+    }
+    return tensor::Load(load->index, load->dtype, std::move(indices));
+  };
+  join.value = tensor::Rewrite(join.value, [&](const tensor::Expr& e) {
+    if (e->op == tensor::ExprOp::kLoad) return std::optional(within(e));
+    if (e->op != tensor::ExprOp::kSize) return std::optional<tensor::Expr>();
+    return std::optional(tensor::IntLiteral(data[e->index].GetInt(0)));
+  });
+  return join;
+}
+
+}  // namespace
+
 std::vector<tensor::HostTensor> InterpretTasks(const TaskGraph& tasks,
                                                const std::vector<tensor::HostTensor>& inputs,
                                                std::span<const int64_t> lengths) {
@@ -365,7 +388,7 @@ std::vector<tensor::HostTensor> InterpretTasks(const TaskGraph& tasks,
     if (node && node->kind == NodeKind::kView) {
       data[value] = read(node->source);
     } else if (node && node->IsAlias()) {
-      data[value] = EvaluateStage(node->stage, read);
+      data[value] = EvaluateStage(WithSizes(graph, node->stage, data), read);
     }
     data[value].shape = graph.values[value].shape;
     return data[value];

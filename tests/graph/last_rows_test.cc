@@ -55,9 +55,8 @@ TEST_F(LastRows, AreThoseOfTheWholeOutput) {
 }
 
 TEST_F(LastRows, NeedAProduct) {
-  EXPECT_THAT([&] { Import({sums_}); },
-              ::testing::ThrowsMessage<InputError>(
-                  ::testing::HasSubstr("does not come from a matrix product")));
+  EXPECT_THAT([&] { Import({sums_}); }, ::testing::ThrowsMessage<InputError>(::testing::HasSubstr(
+                                            "does not come from a matrix product")));
   EXPECT_THAT([&] { Import({"words"}); },
               ::testing::ThrowsMessage<InputError>(::testing::HasSubstr("'words' is no output")));
 }

@@ -6,6 +6,7 @@
 #include <onnx/onnx_pb.h>
 
 #include "bayloom/graph/open/import_open.h"
+#include "tests/graph/decoder_models.h"
 #include "tests/graph/text_models.h"
 
 namespace bayloom::graph {
@@ -204,6 +205,7 @@ std::vector<OpenModel> OpenModels() {
            }() +
            "}> { h = Shape(x) n = Gather(h, zero) r = Range(zero, n, one) e = Gather(table, r) "
            "z = Add(x, e) }"},
+      DecoderModel({{"p", 0, 20}, {"s", 1, 6}}),
       {"positions_behind_the_past",
        {past, {"s", 1, 6}},
        "g (float[p, 2] x, float[s, 2] y) => (float[s, 2] z) <int64 zero = {0}, int64 one = {1}, "

@@ -151,8 +151,9 @@ TEST(Rounds, CallsOfARoundDoNotShareMemory) {
       return whole.ElementCount() * tensor::ByteSize(whole.dtype);
     };
     const auto begin = [&](ValueId value, const Storage& storage) {
-      const auto& [whole, first] = network.storage[value];
-      return storage.position - first * tensor::ByteSize(network.graph.values[whole].dtype);
+      const SlicePlace& place = network.storage[value];
+      const tensor::DType dtype = network.graph.values[place.whole].dtype;
+      return storage.position - place.first * tensor::ByteSize(dtype);
     };
     for (const std::vector<int>& round : plan.rounds) {
       for (int a : round) {

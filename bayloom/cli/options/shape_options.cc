@@ -9,7 +9,9 @@
 #include <CLI/App.hpp>
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 
 #include "bayloom/base/result.h"
@@ -255,6 +257,25 @@ void ShapeOptions::AddTo(CLI::App& command) {
                " of a decoder, of which\nsampling reads no other; may be repeated", "OUTPUT"));
 }
 
+namespace {
+
+/// The shapes share what a network keeps from one run to the next: its room is that for the longest
+/// ones of all dimensions that are open in any of them, or differ.
+void ShareStates(std::vector<ModelShape>& shapes) {
+  std::map<std::string, std::set<int64_t>> lengths;
+  for (const ModelShape& shape : shapes) {
+    for (const auto& [name, length] : shape.options.dimensions) lengths[name].insert(length);
+    for (const graph::Symbol& symbol : shape.options.symbols) {
+      lengths[symbol.name].insert({symbol.smallest, symbol.largest});
+    }
+  }
+  int64_t room = 0;
+  for (const auto& [name, all] : lengths) room += all.size() > 1 ? *all.rbegin() : 0;
+  for (ModelShape& shape : shapes) shape.options.state_room = room;
+}
+
+}  // namespace
+
 std::vector<ModelShape> ShapeOptions::All() const {
   std::vector<ModelShape> all = {{"", CommonOptions(*this)}};
   for (const DimensionValues& dimension : ParseDimensions(dimensions)) {
@@ -284,6 +305,7 @@ std::vector<ModelShape> ShapeOptions::All() const {
           fmt::format("--dim: more than {} combinations of the sizes are too many", kMaxShapes));
     }
   }
+  if (all.size() > 1) ShareStates(all);
   if (sizes.empty()) return all;
   const SeenSizes seen(sizes);
   bool is_any_open = false;

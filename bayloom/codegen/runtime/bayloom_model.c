@@ -4,34 +4,16 @@
 #include "bayloom_model.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bayloom_cpu.h"
+#include "bayloom_decoder.h"
 #include "bayloom_huge_pages.h"
+#include "bayloom_model_data.h"
 #include "bayloom_runtime.h"
 
 enum { kAlignment = 64 };
-
-struct bayloom_model {
-  const bayloom_network* network;
-  const bayloom_variant* variant;
-  void* accelerated; /* the state of the variant's accelerator */
-  char* arena;
-  char* workspace;
-  int workspace_threads;
-  const void** inputs; /* of the run under way, aligned */
-  void** outputs;
-  void** input_copies;
-  void** output_copies;
-  int64_t* lengths; /* of the open dimensions */
-  int64_t* dims;    /* of all tensors */
-  /* The process in which a run is under way, as bayloom_process() numbers them; 0: none. The child
-   * of a fork has a copy of the model that no thread of it uses. */
-  atomic_uint user;
-};
 
 static void* Allocate(int64_t bytes) {
   return aligned_alloc(kAlignment, (size_t)(bytes / kAlignment + 1) * kAlignment);
@@ -39,13 +21,13 @@ static void* Allocate(int64_t bytes) {
 
 static bool IsAligned(const void* memory) { return (uintptr_t)memory % kAlignment == 0; }
 
-static bool Claim(bayloom_model* model) {
+bool bayloom_model_claim(bayloom_model* model) {
   const unsigned process = bayloom_process();
   unsigned user = atomic_load(&model->user);
   return user != process && atomic_compare_exchange_strong(&model->user, &user, process);
 }
 
-static void Release(bayloom_model* model) { atomic_store(&model->user, 0); }
+void bayloom_model_release(bayloom_model* model) { atomic_store(&model->user, 0); }
 
 static void Free(bayloom_model* model) {
   const bayloom_network* network = model->network;
@@ -63,6 +45,7 @@ static void Free(bayloom_model* model) {
   free((void*)model->inputs);
   free(model->outputs);
   free(model->workspace);
+  free(model->states);
   free(model->arena);
   free(model);
 }
@@ -98,6 +81,7 @@ static bool AllocateAll(bayloom_model* model) {
   const size_t inputs = (size_t)model->network->input_count;
   const size_t outputs = (size_t)model->network->output_count;
   model->arena = Allocate(model->variant->arena_bytes);
+  model->states = Allocate(model->network->state_bytes);
   model->inputs = calloc(inputs + 1, sizeof(void*));
   model->outputs = calloc(outputs + 1, sizeof(void*));
   model->input_copies = calloc(inputs + 1, sizeof(void*));
@@ -105,8 +89,8 @@ static bool AllocateAll(bayloom_model* model) {
   model->lengths = calloc((size_t)model->network->open_count + 1, sizeof(int64_t));
   model->dims = calloc((size_t)model->network->dim_count + 1, sizeof(int64_t));
   if (model->lengths == NULL || model->dims == NULL) return false;
-  if (model->arena == NULL || model->inputs == NULL || model->outputs == NULL ||
-      model->input_copies == NULL || model->output_copies == NULL) {
+  if (model->arena == NULL || model->states == NULL || model->inputs == NULL ||
+      model->outputs == NULL || model->input_copies == NULL || model->output_copies == NULL) {
     return false;
   }
   for (size_t i = 0; i < inputs; ++i) {
@@ -166,7 +150,7 @@ int bayloom_model_create(const bayloom_network* network, int abi_version, bayloo
 int bayloom_model_destroy(const bayloom_network* network, bayloom_model* model) {
   if (model == NULL) return BAYLOOM_OK;
   if (model->network != network) return BAYLOOM_ERROR_NULL;
-  if (!Claim(model)) return BAYLOOM_ERROR_BUSY;
+  if (!bayloom_model_claim(model)) return BAYLOOM_ERROR_BUSY;
   Free(model);
   return BAYLOOM_OK;
 }
@@ -286,11 +270,26 @@ static void ReturnOutputs(const bayloom_model* model, const bayloom_shape* shape
   }
 }
 
+int bayloom_model_compute(bayloom_model* model, int shape, void* last) {
+  const bayloom_variant* variant = model->variant;
+  int code = BAYLOOM_OK;
+  if (!PrepareWorkspace(model, bayloom_enter())) {
+    code = BAYLOOM_ERROR_MEMORY;
+  } else if (variant->accelerator != NULL) {
+    code = variant->accelerator->run(model->accelerated, shape, model->inputs, model->outputs);
+  } else {
+    const uint64_t floats = bayloom_flush_subnormals();
+    variant->runs[shape](model->arena, model->states, model->workspace, model->inputs,
+                         model->outputs, model->lengths, last);
+    bayloom_restore_floats(floats);
+  }
+  bayloom_leave();
+  return code;
+}
+
 static int Compute(bayloom_model* model, int shape, const bayloom_input* inputs,
                    const bayloom_output* outputs) {
   const bayloom_network* network = model->network;
-  const bayloom_variant* variant = model->variant;
-  int code = BAYLOOM_OK;
   for (int i = 0; i < network->input_count; ++i) {
     model->inputs[i] = inputs[i].data;
     if (IsAligned(inputs[i].data)) continue;
@@ -299,15 +298,10 @@ static int Compute(bayloom_model* model, int shape, const bayloom_input* inputs,
   for (int i = 0; i < network->output_count; ++i) {
     model->outputs[i] = IsAligned(outputs[i].data) ? outputs[i].data : model->output_copies[i];
   }
-  if (variant->accelerator != NULL) {
-    code = variant->accelerator->run(model->accelerated, shape, model->inputs, model->outputs);
-  } else {
-    const uint64_t floats = bayloom_flush_subnormals();
-    variant->runs[shape](model->arena, model->workspace, model->inputs, model->outputs,
-                         model->lengths);
-    bayloom_restore_floats(floats);
-  }
-  if (code == BAYLOOM_OK) ReturnOutputs(model, &network->shapes[shape], outputs);
+  const int code = bayloom_model_compute(model, shape, NULL);
+  if (code != BAYLOOM_OK) return code;
+  ReturnOutputs(model, &network->shapes[shape], outputs);
+  if (network->decoder != NULL) bayloom_decoder_note(model, shape);
   return code;
 }
 
@@ -315,15 +309,11 @@ int bayloom_model_run(const bayloom_network* network, bayloom_model* model,
                       const bayloom_input* inputs, int input_count, const bayloom_output* outputs,
                       int output_count) {
   if (model == NULL || model->network != network) return BAYLOOM_ERROR_NULL;
-  if (!Claim(model)) return BAYLOOM_ERROR_BUSY;
+  if (!bayloom_model_claim(model)) return BAYLOOM_ERROR_BUSY;
   int shape = 0;
   int code = CheckBuffers(model, inputs, input_count, outputs, output_count, &shape);
-  if (code == BAYLOOM_OK) {
-    const bool ready = PrepareWorkspace(model, bayloom_enter());
-    code = ready ? Compute(model, shape, inputs, outputs) : BAYLOOM_ERROR_MEMORY;
-    bayloom_leave();
-  }
-  Release(model);
+  if (code == BAYLOOM_OK) code = Compute(model, shape, inputs, outputs);
+  bayloom_model_release(model);
   return code;
 }
 
@@ -372,6 +362,12 @@ const char* bayloom_error_text(const bayloom_network* network, int code) {
              "set";
     case BAYLOOM_ERROR_THREADS:
       return "the number of threads is not 0 to 256";
+    case BAYLOOM_ERROR_FULL:
+      return "the model cannot hold so many tokens";
+    case BAYLOOM_ERROR_TOKEN:
+      return "a token is none of the model's words";
+    case BAYLOOM_ERROR_LENGTH:
+      return "the model holds fewer tokens";
     default:
       return "unknown error";
   }

@@ -16,9 +16,11 @@ extern "C" {
 #endif
 
 /* Runs all kernels for one shape, with these lengths of its open dimensions. The buffers are
- * aligned. */
-typedef void (*bayloom_run)(char* arena, void* workspace, const void* const* inputs,
-                            void* const* outputs, const int64_t* lengths);
+ * aligned. Where the past of a state is null, it is what `states` holds; outputs with open
+ * dimensions that are null are not copied to the caller. `last`, where it is not null, gets the
+ * last row of a decoder's logits. */
+typedef void (*bayloom_run)(char* arena, char* states, void* workspace, const void* const* inputs,
+                            void* const* outputs, const int64_t* lengths, void* last);
 
 /* What runs a variant's code elsewhere than on the processor. `create` and `run` return a code of
  * bayloom_package.h. */
@@ -62,6 +64,8 @@ typedef struct {
   const bayloom_open_dimension* open;
 } bayloom_shape;
 
+struct bayloom_decoder;
+
 typedef struct {
   int input_count;
   int output_count;
@@ -69,6 +73,8 @@ typedef struct {
   const bayloom_shape* shapes; /* no two with the same sizes; the first that fits is used */
   int dim_count;               /* of all tensors of the shape that has most */
   int open_count;              /* of the shape that has most */
+  int64_t state_bytes;         /* what is kept from one run to the next */
+  const struct bayloom_decoder* decoder; /* null: it is none (bayloom_decoder.h) */
   int variant_count;
   const bayloom_variant* variants; /* the first that the processor can run is used */
   const char* processor_error;     /* the text of BAYLOOM_ERROR_PROCESSOR */

@@ -21,6 +21,9 @@
 #define BAYLOOM_ERROR_THREADS 9   /* the number of threads is not 0 to 256 */
 #define BAYLOOM_ERROR_DEVICE 10   /* there is no GPU, or no driver, that the code can run on */
 #define BAYLOOM_ERROR_FAILED 11   /* the GPU or its driver failed; make another model */
+#define BAYLOOM_ERROR_FULL 12     /* the model cannot hold so many tokens */
+#define BAYLOOM_ERROR_TOKEN 13    /* a token is none of the model's words */
+#define BAYLOOM_ERROR_LENGTH 14   /* the model holds fewer tokens */
 
 /* A tensor, the bytes there are of it, and its dimensions, as many as it has. Where dimensions are
  * open, inputs have to have `dims`; elsewhere null will do. An output has as many bytes as its

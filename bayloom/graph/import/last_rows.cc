@@ -81,9 +81,10 @@ void KeepLastRows(onnx::ModelProto& model, const std::vector<std::string>& outpu
     }
     const int product = FindProduct(graph, name);
     if (product < 0) {
-      throw InputError(fmt::format("the last row of '{}' cannot be computed alone: it does not come "
-                                   "from a matrix product, but for operators on single elements",
-                                   base::SingleLine(name)));
+      throw InputError(
+          fmt::format("the last row of '{}' cannot be computed alone: it does not come "
+                      "from a matrix product, but for operators on single elements",
+                      base::SingleLine(name)));
     }
     SliceLeft(graph, product);
     onnx::TensorShapeProto& shape = *output->mutable_type()->mutable_tensor_type()->mutable_shape();

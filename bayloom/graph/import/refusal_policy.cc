@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "bayloom/graph/import/node_handler.h"
+#include "bayloom/graph/import/node_order.h"
 
 namespace bayloom::graph {
 namespace {

@@ -13,6 +13,7 @@
 #include "bayloom/codegen/abi.h"
 #include "bayloom/codegen/cpu_features.h"
 #include "bayloom/graph/package/c_names.h"
+#include "bayloom/graph/package/decoder_source.h"
 #include "bayloom/graph/package/package_source.h"
 
 namespace bayloom::graph {
@@ -29,7 +30,7 @@ constexpr char kHeader[] = R"(/* {name}: a network compiled by Bayloom {version}
 #define BAYLOOM_NETWORK_{name}_H_
 
 {common}
-#ifdef __cplusplus
+{stdint}#ifdef __cplusplus
 extern "C" {{
 #endif
 
@@ -56,9 +57,10 @@ const char* {name}_error_text(int code);
 const char* {name}_target(const {name}_model* model);
 /* The tensors above as JSON, for programs: {{"name": ..., "shapes": [{{"label": ..., "inputs":
  * [{{"name": ..., "type": "float32", "shape": [1, 2]}}], "outputs": [...], "open": {{"batch":
- * [smallest, largest, step]}}}}]}}; open dimensions are named in shapes. Never null. */
+ * [smallest, largest, step]}}}}]}}; open dimensions are named in shapes. Of decoders also {{"decoder":
+ * {{"capacity": ..., "words": ...}}}}. Never null. */
 const char* {name}_description(void);
-
+{decoder}
 #ifdef __cplusplus
 }}
 #endif
@@ -124,6 +126,10 @@ std::string PackageDescription(std::span<const PackageShape> shapes, const std::
         {{"label", shape.label}, {"inputs", std::move(inputs)}, {"outputs", std::move(outputs)}});
     if (!graph.symbols.empty()) described["shapes"].back()["open"] = OpenJson(graph);
   }
+  if (const auto decoder = DecoderOf(shapes)) {
+    described["decoder"] = {{"capacity", decoder->capacity},
+                            {"words", decoder->shapes.front().words}};
+  }
   // Names may be any bytes; JSON is ASCII here, with a mark for what is no UTF-8.
   return described.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
@@ -163,13 +169,16 @@ std::string PackageHeader(std::span<const PackageShape> shapes,
     processors += fmt::format(" *   {}: {}\n", variant.target.name,
                               fmt::join(codegen::RequiredFeatures(variant.target), " "));
   }
+  const std::optional<PackagedDecoder> decoder = DecoderOf(shapes);
   const char* choice =
       shapes.size() > 1 ? ". The sizes in bytes of a call say which of these shapes it has" : "";
   return fmt::format(kHeader, fmt::arg("name", name), fmt::arg("version", base::Version()),
                      fmt::arg("alignment", target::kBufferAlignment), fmt::arg("choice", choice),
                      fmt::arg("tensors", tensors), fmt::arg("processors", processors),
                      fmt::arg("input_count", graph.inputs.size()),
-                     fmt::arg("output_count", graph.outputs.size()), fmt::arg("common", common));
+                     fmt::arg("output_count", graph.outputs.size()), fmt::arg("common", common),
+                     fmt::arg("stdint", decoder ? "#include <stdint.h>\n" : ""),
+                     fmt::arg("decoder", decoder ? DecoderDeclarations(*decoder, name) : ""));
 }
 
 }  // namespace bayloom::graph

@@ -12,6 +12,7 @@
 #include "bayloom/codegen/abi.h"
 #include "bayloom/codegen/cpu_features.h"
 #include "bayloom/graph/package/c_names.h"
+#include "bayloom/graph/package/decoder_source.h"
 #include "bayloom/graph/package/gpu_package_source.h"
 
 namespace bayloom::graph {
@@ -26,6 +27,9 @@ std::string Address(const Storage& storage) {
       return fmt::format("(char*)out[{}] + {}", storage.position, storage.offset);
     case Storage::Kind::kArena:
       return fmt::format("arena + {}", storage.position);
+    case Storage::Kind::kState:
+      return fmt::format("states + {} + ({}) * {}", storage.position,
+                         storage.rows.ToCode("lengths"), storage.row_bytes);
     case Storage::Kind::kConstant:
       break;
   }
@@ -37,6 +41,7 @@ constexpr char kHead[] = R"(#include "{name}.h"
 #include <stdint.h>
 #include <string.h>
 
+#include "bayloom_decoder.h"
 #include "bayloom_model.h"
 #include "bayloom_open.h"
 #include "bayloom_runtime.h"
@@ -57,9 +62,9 @@ static const bayloom_open_dimension kOpen{shape}[] = {{{open}}};
 )";
 
 constexpr char kRunHead[] = R"(
-static void Run{variant}_{shape}(char* arena, void* workspace, const void* const* in,
-    void* const* out, const int64_t* lengths) {{
-  (void)arena, (void)workspace, (void)in, (void)out, (void)lengths;
+static void Run{variant}_{shape}(char* arena, char* states, void* workspace, const void* const* in,
+    void* const* out, const int64_t* lengths, void* last) {{
+  (void)arena, (void)states, (void)workspace, (void)in, (void)out, (void)lengths, (void)last;
 )";
 
 constexpr char kTail[] = R"(
@@ -68,8 +73,9 @@ static const bayloom_shape kShapes[] = {{
 static const bayloom_variant kVariants[] = {{
 {variants}}};
 static const bayloom_network kNetwork = {{
-    {inputs}, {outputs}, {shape_count}, kShapes, {dim_count}, {open_count}, {variant_count},
-    kVariants, {processor_error}, {size_error}, bayloom_constants, {constant_bytes}}};
+    {inputs}, {outputs}, {shape_count}, kShapes, {dim_count}, {open_count}, {state_bytes},
+    {decoder}, {variant_count}, kVariants, {processor_error}, {size_error}, bayloom_constants,
+    {constant_bytes}}};
 
 int {name}_create(int abi_version, {name}_model** model) {{
   bayloom_model* made = NULL;
@@ -99,18 +105,18 @@ const char* {name}_target(const {name}_model* model) {{
 const char* {name}_description(void) {{ return {description}; }}
 )";
 
-/// Copies a tensor between the caller's memory and the network's.
-std::string CopyOpen(const char* function, const OpenTensor& tensor, const std::string& to,
-                     const std::string& from) {
+/// Copies a tensor between the caller's memory and the network's, unless the caller leaves it out.
+std::string CopyOpen(const char* function, const OpenTensor& tensor, const std::string& callers,
+                     const std::string& to, const std::string& from) {
   std::string lengths, extents;
   for (size_t d = 0; d < tensor.extents.size(); ++d) {
     lengths += tensor.lengths[d].ToCode("lengths") + ", ";
     extents += fmt::format("{}, ", tensor.extents[d]);
   }
   return fmt::format(
-      "  {{\n    const int64_t of_run[] = {{{}0}}, most[] = {{{}0}};\n"
+      "  if ({} != NULL) {{\n    const int64_t of_run[] = {{{}0}}, most[] = {{{}0}};\n"
       "    {}({}, {}, {}, of_run, most, {});\n  }}\n",
-      lengths, extents, function, to, from, tensor.extents.size(), tensor.element_bytes);
+      callers, lengths, extents, function, to, from, tensor.extents.size(), tensor.element_bytes);
 }
 
 /// Initializer lists may not be empty in C.
@@ -178,8 +184,8 @@ std::string BeginRun(const NetworkPlan& plan) {
                           size.length.ToCode("lengths"));
   }
   for (const OpenTensor& tensor : plan.open_inputs) {
-    source += CopyOpen("bayloom_spread", tensor, Address(tensor.network),
-                       fmt::format("(const char*)in[{}]", tensor.position));
+    const std::string callers = fmt::format("(const char*)in[{}]", tensor.position);
+    source += CopyOpen("bayloom_spread", tensor, callers, Address(tensor.network), callers);
   }
   return source;
 }
@@ -187,8 +193,8 @@ std::string BeginRun(const NetworkPlan& plan) {
 std::string EndRun(const NetworkPlan& plan) {
   std::string source;
   for (const OpenTensor& tensor : plan.open_outputs) {
-    source += CopyOpen("bayloom_gather", tensor, fmt::format("(char*)out[{}]", tensor.position),
-                       Address(tensor.network));
+    const std::string callers = fmt::format("(char*)out[{}]", tensor.position);
+    source += CopyOpen("bayloom_gather", tensor, callers, callers, Address(tensor.network));
   }
   return source;
 }
@@ -313,7 +319,8 @@ std::string RunRound(const CompiledVariant& compiled, const NetworkPlan& plan,
 }
 
 /// The function that runs a variant's kernels for one shape.
-std::string RunFunction(const CompiledVariant& compiled, size_t variant, size_t shape) {
+std::string RunFunction(const Graph& graph, const CompiledVariant& compiled, size_t variant,
+                        size_t shape) {
   const NetworkPlan& plan = compiled.plans[shape];
   std::string source =
       fmt::format(kRunHead, fmt::arg("variant", variant), fmt::arg("shape", shape));
@@ -326,17 +333,22 @@ std::string RunFunction(const CompiledVariant& compiled, size_t variant, size_t 
     source +=
         fmt::format("  memcpy(out[{}], {}, {});\n", copy.output, Address(copy.from), copy.bytes);
   }
-  return source + EndRun(plan) + "}\n";
+  return source + LastLogits(graph, plan, Address) + EndRun(plan) + "}\n";
 }
 
 /// The functions of a variant, one per shape, and their table.
-std::string RunFunctions(const CompiledVariant& compiled, size_t variant) {
+std::string RunFunctions(std::span<const PackageShape> shapes, const CompiledVariant& compiled,
+                         size_t variant) {
   std::string source = DeclareKernels(compiled), table;
   for (size_t shape = 0; shape < compiled.plans.size(); ++shape) {
-    source += RunFunction(compiled, variant, shape);
+    source += RunFunction(shapes[shape].network->graph, compiled, variant, shape);
     table += fmt::format("Run{}_{}, ", variant, shape);
   }
   return source + fmt::format("static const bayloom_run kRuns{}[] = {{{}}};\n", variant, table);
+}
+
+int64_t LargestStates(std::span<const NetworkPlan> plans) {
+  return std::ranges::max_element(plans, {}, &NetworkPlan::state_bytes)->state_bytes;
 }
 
 int64_t LargestArena(const CompiledVariant& compiled) {
@@ -386,24 +398,29 @@ std::string PackageSource(std::span<const PackageShape> shapes,
                       CString(variant.target.name), v);
       continue;
     }
-    source += RunFunctions(variant, v);
+    source += RunFunctions(shapes, variant, v);
     const WorkspaceBytes workspace = LargestWorkspace(variant);
     table += fmt::format("    {{{}, \"{}\", {}, {}, {}, kRuns{}, NULL, NULL}},\n",
                          CString(variant.target.name),
                          fmt::join(codegen::RequiredFeatures(variant.target), ","),
                          LargestArena(variant), workspace.shared, workspace.worker, v);
   }
+  const std::optional<PackagedDecoder> decoder = DecoderOf(shapes);
+  if (decoder) source += DecoderTables(*decoder, plans[0].states);
   return source +
          fmt::format(kTail, fmt::arg("name", name), fmt::arg("shapes", sizes),
                      fmt::arg("shape_count", plans.size()), fmt::arg("dim_count", dim_count),
-                     fmt::arg("open_count", open_count), fmt::arg("variants", table),
-                     fmt::arg("variant_count", variants.size()),
+                     fmt::arg("open_count", open_count),
+                     fmt::arg("state_bytes", LargestStates(plans)),
+                     fmt::arg("decoder", decoder ? "&kDecoder" : "NULL"),
+                     fmt::arg("variants", table), fmt::arg("variant_count", variants.size()),
                      fmt::arg("inputs", plans[0].input_bytes.size()),
                      fmt::arg("outputs", plans[0].output_bytes.size()),
                      fmt::arg("processor_error", CString(ProcessorError(variants.back().target))),
                      fmt::arg("size_error", CString(SizeErrorText(shapes))),
                      fmt::arg("constant_bytes", constant_bytes),
-                     fmt::arg("description", CString(PackageDescription(shapes, name))));
+                     fmt::arg("description", CString(PackageDescription(shapes, name)))) +
+         (decoder ? DecoderFunctions(name) : "");
 }
 
 std::string ConstantsAssembly(const std::string& file) {
@@ -413,11 +430,12 @@ std::string ConstantsAssembly(const std::string& file) {
       target::kBufferAlignment, CString(file));
 }
 
-std::string VersionScript(const std::string& name) {
+std::string VersionScript(std::span<const PackageShape> shapes, const std::string& name) {
   return fmt::format(
       "{{\n  global: {0}_create; {0}_destroy; {0}_run; {0}_set_threads; {0}_error_text; "
-      "{0}_target; {0}_description;\n  local: *;\n}};\n",
-      name);
+      "{0}_target; {0}_description;{1}\n  local: *;\n}};\n",
+      name,
+      DecoderOf(shapes) ? fmt::format(" {0}_step; {0}_length; {0}_rewind; {0}_copy;", name) : "");
 }
 
 }  // namespace bayloom::graph

@@ -48,6 +48,6 @@ std::string PackageSource(std::span<const PackageShape> shapes,
 /// Assembly that includes a file, named as the assembler finds it, with the constants.
 std::string ConstantsAssembly(const std::string& file);
 /// The linker's version script: only the functions of the header are visible.
-std::string VersionScript(const std::string& name);
+std::string VersionScript(std::span<const PackageShape> shapes, const std::string& name);
 
 }  // namespace bayloom::graph

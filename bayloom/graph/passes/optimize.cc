@@ -31,6 +31,7 @@ void ArrangeMemory(Graph& graph) {
   SplitReductions(graph);
   PadReductions(graph);
   JoinSlices(graph);
+  JoinStates(graph);
   WidenChannels(graph);
 }
 

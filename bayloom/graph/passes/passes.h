@@ -93,6 +93,10 @@ void SplitReductions(Graph& graph);
 /// can be; the rest is copied there.
 void JoinSlices(Graph& graph);
 
+/// What is an input with an open dimension, and elements behind it along that one, is kept in one
+/// memory with it (State): what is behind is computed there, and nothing copies the input.
+void JoinStates(Graph& graph);
+
 /// Which open dimensions bound what nodes compute, as far as it follows from the graph's inputs and
 /// from nodes that know it. Passes need not keep what is known of values.
 void InferBounds(Graph& graph);

@@ -245,8 +245,11 @@ CachePlaces ReadCachePlaces(OperatorContext& context, int64_t batch, int64_t wri
     context.Refuse(fmt::format("a total_sequence_length of {} with {} new tokens", total, written));
   }
   CachePlaces places{nullptr, written, std::max(total, past)};
-  if (total == written) {  // the first tokens, padded at their end
-    places.start = [](const Expr&) { return Expr(0); };
+  // The first tokens are padded at their end; of a single batch the length is the total by its
+  // definition.
+  const bool grows = batch == 1 && total - written == past;
+  if (total == written || grows) {
+    places.start = [start = total - written](const Expr&) { return Expr(start); };
   } else {
     const tensor::Tensor flat = context.builder().View(lengths, {batch});
     places.start = [flat, written](const Expr& b) { return Wide(flat(b)) + Expr(1 - written); };
@@ -265,6 +268,9 @@ Heads Present(OperatorContext& context, int past_input, const Heads& fresh,
     if (past->shape() != expected) context.Refuse("the past state does not fit the keys");
   }
   const int64_t kept = past ? past->shape()[2] : 0;
+  if (past && fresh.batch() == 1 && kept + places.written == places.capacity) {
+    return Append(context, past, fresh);
+  }
   const tensor::Tensor y = context.builder().Map("present", shape, [&](const Exprs& s) {
     const Expr start = places.start(s[0]);
     const Expr written = start <= s[2] && s[2] < start + Expr(places.written);

@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bayloom/base/result.h"
+#include "bayloom/graph/graph.h"
+
+namespace bayloom::graph {
+
+/// What an input of a decoder is in a step, which follows from the tokens and their places.
+enum class DecoderInput : uint8_t {
+  kTokens,     ///< the tokens themselves
+  kPositions,  ///< where they are among all tokens
+  kMask,       ///< 1 for each token seen: all of them
+  kPast,       ///< the past of a state
+};
+/// "tokens"
+std::string ToString(DecoderInput input);
+
+/// A network that is the decoder of a language model: behind a past, which it keeps in states, it
+/// takes some tokens and gives logits for the words that may follow them.
+struct Decoder {
+  std::vector<DecoderInput> inputs;  ///< parallel to the graph's
+  int past = 0;                      ///< the symbol that is the length of the past
+  int tokens = -1;                   ///< that of the number of tokens; -1: it is fixed,
+  int64_t token_count = 1;           ///< to this
+  int logits = 0;                    ///< position in Graph::outputs
+  int64_t words = 0;
+
+  /// The most tokens that can be held when steps are as short as they may be.
+  int64_t Capacity(const Graph& graph) const;
+  /// What a step of one token reads of states that hold `past` tokens, and adds to them.
+  static int64_t StateBytes(const Graph& graph, int64_t past);
+};
+
+/// The decoder that an optimized graph is (JoinStates); the error says why it is none.
+Result<Decoder> AsDecoder(const Graph& graph);
+
+}  // namespace bayloom::graph

@@ -1,0 +1,236 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/graph/decoder.h"
+
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "bayloom/codegen/host.h"
+#include "bayloom/codegen/runtime/bayloom_package.h"
+#include "bayloom/graph/evaluate.h"
+#include "bayloom/graph/package.h"
+#include "bayloom/graph/passes/passes.h"
+#include "bayloom/sketch/default_schedule.h"
+#include "tests/graph/decoder_models.h"
+#include "tests/graph/text_models.h"
+#include "tests/temporary_folder.h"
+
+namespace bayloom::graph {
+namespace {
+
+constexpr int64_t kMostPast = 20, kWords = 12, kCapacity = kMostPast + 1, kRoom = kMostPast + 6;
+const Symbol kHeld = {"p", 0, kMostPast};
+
+TaskGraph TasksOf(const OpenModel& model) {
+  ImportOptions options = model.Options();
+  if (model.symbols.size() == 1) options.dimensions["s"] = 1;
+  options.state_room = kRoom;
+  Graph graph = ImportText(model.text, model.opset, options);
+  Optimize(graph);
+  return ExtractTasks(std::move(graph));
+}
+
+TEST(Decoder, IsFoundWithWhatItsInputsAre) {
+  const OpenModel model = DecoderModel({kHeld, {"s", 1, 6}});
+  const TaskGraph tasks = TasksOf(model);
+  const Result<Decoder> decoder = AsDecoder(tasks.graph);
+  ASSERT_TRUE(decoder.ok()) << decoder.error().message;
+  EXPECT_THAT(decoder->inputs, ::testing::ElementsAre(DecoderInput::kTokens, DecoderInput::kMask,
+                                                      DecoderInput::kPositions, DecoderInput::kPast,
+                                                      DecoderInput::kPast));
+  EXPECT_EQ(decoder->words, kWords);
+  EXPECT_EQ(decoder->Capacity(tasks.graph), kCapacity);
+  EXPECT_EQ(decoder->StateBytes(tasks.graph, 9), 10 * 2 * 2 * 16 * 4);
+}
+
+/// No call reads the past, and what is added is computed in the state.
+TEST(Decoder, CopiesNoPast) {
+  const TaskGraph tasks = TasksOf(DecoderModel({kHeld, {"s", 1, 6}}));
+  ASSERT_EQ(tasks.graph.states.size(), 2u);
+  for (const State& state : tasks.graph.states) {
+    EXPECT_EQ(tasks.graph.values[state.memory].shape, (std::vector<int64_t>{1, 2, kRoom, 16}));
+    int writers = 0;
+    for (const TaskCall& call : tasks.calls) {
+      EXPECT_EQ(std::ranges::count(call.parameters, state.past), 0);
+      writers += tasks.storage[call.parameters.back()].whole == state.memory ? 1 : 0;
+    }
+    EXPECT_EQ(writers, 1);
+  }
+}
+
+TEST(Decoder, IsNoneWhereRowsBeginAnywhere) {
+  const OpenModel model = {"narrow",
+                           {kHeld, {"s", 1, 6}},
+                           "g (float[1, p, 3] x, float[1, s, 3] y) => (float[1, t, 3] z) "
+                           "{ z = Concat<axis = 1>(x, y) }"};
+  const TaskGraph tasks = TasksOf(model);
+  EXPECT_TRUE(tasks.graph.states.empty());
+  EXPECT_FALSE(AsDecoder(tasks.graph).ok());
+}
+
+/// A library for one token and for 2 to 6 at once.
+class DecoderLibrary : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::vector<PackageShape> shapes;
+    std::vector<std::vector<tensor::Program>> programs;
+    for (const TaskGraph& tasks : tasks_) {
+      std::vector<tensor::Program>& own = programs.emplace_back();
+      for (const GraphTask& task : tasks.tasks) {
+        own.push_back(sketch::DefaultSchedule(task.workload, codegen::HostTarget()));
+      }
+      PackageVariant variant{codegen::HostTarget(), {}};
+      for (const tensor::Program& program : own) variant.programs.push_back(&program);
+      shapes.push_back({shapes.empty() ? "s=1" : "s=2..6", &tasks, {variant}});
+    }
+    const Package package = WritePackage(shapes, folder_ / "lib", "net");
+    library_ = dlopen(package.library.c_str(), RTLD_NOW | RTLD_LOCAL);
+    ASSERT_NE(library_, nullptr) << dlerror();
+    for (void*& model : models_) {
+      ASSERT_EQ(Function<int (*)(int, void**)>("net_create")(BAYLOOM_ABI_VERSION, &model), 0);
+    }
+  }
+  void TearDown() override {
+    for (void* model : models_) Function<int (*)(void*)>("net_destroy")(model);
+  }
+
+  template <typename F>
+  F Function(const char* name) const {
+    return reinterpret_cast<F>(dlsym(library_, name));
+  }
+  int Step(void* model, const std::vector<int64_t>& ids) {
+    using StepFunction = int (*)(void*, const int64_t*, size_t, float*);
+    return Function<StepFunction>("net_step")(model, ids.data(), ids.size(), logits_);
+  }
+  size_t Length(void* model) const { return Function<size_t (*)(void*)>("net_length")(model); }
+  int Rewind(void* model, size_t length) {
+    return Function<int (*)(void*, size_t)>("net_rewind")(model, length);
+  }
+
+  /// The last row of what the model computes of all tokens at once.
+  static std::vector<float> Expected(const std::vector<int64_t>& ids) {
+    const auto count = static_cast<int64_t>(ids.size());
+    const Graph fixed = DecoderModel({kHeld, {"s", 1, kCapacity}}).Fixed({0, count});
+    std::vector<tensor::HostTensor> inputs;
+    for (const ValueId input : fixed.inputs) {
+      inputs.push_back(
+          tensor::HostTensor::Zeros(fixed.values[input].dtype, fixed.values[input].shape));
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      inputs[0].SetInt(i, ids[static_cast<size_t>(i)]);
+      inputs[1].SetInt(i, 1);
+      inputs[2].SetInt(i, i);
+    }
+    const tensor::HostTensor logits = EvaluateGraph(fixed, inputs)[0];
+    std::vector<float> last;
+    for (int64_t w = 0; w < kWords; ++w) {
+      last.push_back(static_cast<float>(logits.Get((count - 1) * kWords + w)));
+    }
+    return last;
+  }
+
+  void ExpectLogitsOf(const std::vector<int64_t>& ids) {
+    const std::vector<float> expected = Expected(ids);
+    for (size_t w = 0; w < expected.size(); ++w) {
+      ASSERT_NEAR(logits_[w], expected[w], 1e-5 * (1 + std::abs(expected[w]))) << ids.size();
+    }
+  }
+
+  const TaskGraph tasks_[2] = {TasksOf(DecoderModel({kHeld})),
+                               TasksOf(DecoderModel({kHeld, {"s", 2, 6}}))};
+  const std::vector<int64_t> text_ = {3, 11, 0, 7, 7, 1, 5, 2,  9, 10, 4,
+                                      6, 8,  3, 3, 0, 1, 2, 11, 5, 9};
+  const TemporaryFolder folder_;
+  void* library_ = nullptr;
+  void* models_[2] = {};
+  float logits_[kWords];
+};
+
+TEST_F(DecoderLibrary, StepsGiveWhatAllTokensGiveAtOnce) {
+  std::vector<int64_t> seen;
+  for (const int64_t token : text_) {
+    seen.push_back(token);
+    ASSERT_EQ(Step(models_[0], {token}), BAYLOOM_OK);
+    EXPECT_EQ(Length(models_[0]), seen.size());
+    ExpectLogitsOf(seen);
+  }
+  EXPECT_EQ(seen.size(), kCapacity);
+}
+
+TEST_F(DecoderLibrary, LongStepsAreTakenInParts) {
+  for (const size_t count : {1u, 2u, 6u, 7u, 13u, 20u}) {
+    const std::vector<int64_t> ids(text_.begin(), text_.begin() + static_cast<ptrdiff_t>(count));
+    ASSERT_EQ(Rewind(models_[0], 0), BAYLOOM_OK);
+    ASSERT_EQ(Step(models_[0], ids), BAYLOOM_OK);
+    ExpectLogitsOf(ids);
+  }
+}
+
+TEST_F(DecoderLibrary, GoesBackAndCopies) {
+  ASSERT_EQ(Step(models_[0], {1, 2, 3, 4, 5}), BAYLOOM_OK);
+  const auto copy = Function<int (*)(void*, void*)>("net_copy");
+  ASSERT_EQ(copy(models_[0], models_[1]), BAYLOOM_OK);
+  ASSERT_EQ(Rewind(models_[0], 2), BAYLOOM_OK);
+  ASSERT_EQ(Step(models_[0], {9, 8}), BAYLOOM_OK);
+  ExpectLogitsOf({1, 2, 9, 8});
+  EXPECT_EQ(Length(models_[1]), 5u);
+  ASSERT_EQ(Step(models_[1], {6}), BAYLOOM_OK);
+  ExpectLogitsOf({1, 2, 3, 4, 5, 6});
+  EXPECT_EQ(copy(models_[1], models_[1]), BAYLOOM_OK);
+  EXPECT_EQ(Length(models_[1]), 6u);
+}
+
+TEST_F(DecoderLibrary, RefusesWithoutEffect) {
+  ASSERT_EQ(Step(models_[0], {1, 2, 3}), BAYLOOM_OK);
+  EXPECT_EQ(Step(models_[0], {kWords}), BAYLOOM_ERROR_TOKEN);
+  EXPECT_EQ(Step(models_[0], {0, -1}), BAYLOOM_ERROR_TOKEN);
+  EXPECT_EQ(Step(models_[0], {}), BAYLOOM_ERROR_NULL);
+  EXPECT_EQ(Step(nullptr, {1}), BAYLOOM_ERROR_NULL);
+  EXPECT_EQ(Step(models_[0], std::vector<int64_t>(kCapacity - 2)), BAYLOOM_ERROR_FULL);
+  EXPECT_EQ(Rewind(models_[0], 4), BAYLOOM_ERROR_LENGTH);
+  EXPECT_EQ(Rewind(nullptr, 0), BAYLOOM_ERROR_NULL);
+  EXPECT_EQ(Length(models_[0]), 3u);
+  ASSERT_EQ(Step(models_[0], {4}), BAYLOOM_OK);
+  ExpectLogitsOf({1, 2, 3, 4});
+  ASSERT_EQ(Step(models_[0], std::vector<int64_t>(kCapacity - 4)), BAYLOOM_OK);
+  EXPECT_EQ(Step(models_[0], {1}), BAYLOOM_ERROR_FULL);
+}
+
+TEST_F(DecoderLibrary, HoldsAfterManyStepsWhatItHeldAtFirst) {
+  ASSERT_EQ(Step(models_[0], {5, 6, 7}), BAYLOOM_OK);
+  for (int i = 0; i < 3000; ++i) {
+    if (Length(models_[0]) == kCapacity) {
+      ASSERT_EQ(Rewind(models_[0], 3), BAYLOOM_OK);
+    }
+    ASSERT_EQ(Step(models_[0], {i % kWords}), BAYLOOM_OK);
+  }
+  ASSERT_EQ(Rewind(models_[0], 3), BAYLOOM_OK);
+  ASSERT_EQ(Step(models_[0], {8}), BAYLOOM_OK);
+  ExpectLogitsOf({5, 6, 7, 8});
+}
+
+/// A run gives the model the past that the caller has, and the tokens of the run.
+TEST_F(DecoderLibrary, StepsFollowARun) {
+  const int64_t ids[] = {4, 5}, ones[] = {1, 1}, positions[] = {0, 1};
+  const size_t row[] = {1, 2}, empty[] = {1, 2, 0, 16};
+  const float nothing = 0;
+  float logits[2 * kWords], present[2][2 * 2 * 16];
+  const bayloom_input inputs[] = {{ids, sizeof(ids), row},
+                                  {ones, sizeof(ones), row},
+                                  {positions, sizeof(positions), row},
+                                  {&nothing, 0, empty},
+                                  {&nothing, 0, empty}};
+  const bayloom_output outputs[] = {{logits, sizeof(logits), nullptr},
+                                    {present[0], sizeof(present[0]), nullptr},
+                                    {present[1], sizeof(present[1]), nullptr}};
+  using RunFunction = int (*)(void*, const bayloom_input*, int, const bayloom_output*, int);
+  ASSERT_EQ(Function<RunFunction>("net_run")(models_[0], inputs, 5, outputs, 3), BAYLOOM_OK);
+  EXPECT_EQ(Length(models_[0]), 2u);
+  ASSERT_EQ(Step(models_[0], {6}), BAYLOOM_OK);
+  ExpectLogitsOf({4, 5, 6});
+}
+
+}  // namespace
+}  // namespace bayloom::graph
