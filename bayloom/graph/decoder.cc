@@ -109,7 +109,10 @@ class DecoderFinder {
       decoder_.words = rows.shape.back();
       rows.shape.back() = 1;
       const std::optional<Length> row = RowLength(graph_, rows);
-      if (row != taken_) return fmt::format("output {} has no row for each token", Quoted(id));
+      decoder_.gives_last = row == Length(1);
+      if (!decoder_.gives_last && row != taken_) {
+        return fmt::format("output {} has no row for each token", Quoted(id));
+      }
     }
     return decoder_.logits < 0 ? "no output is logits" : "";
   }

@@ -31,6 +31,7 @@ struct Decoder {
   int64_t token_count = 1;           ///< to this
   int logits = 0;                    ///< position in Graph::outputs
   int64_t words = 0;
+  bool gives_last = false;  ///< logits behind the last token only, not behind each one
 
   /// The most tokens that can be held when steps are as short as they may be.
   int64_t Capacity(const Graph& graph) const;

@@ -98,7 +98,7 @@ static int TakePart(bayloom_model* model, int shape, int64_t past, const int64_t
     FillInput(model, i, network->shapes[shape].element_bytes[i], past, ids, count);
   }
   for (int o = 0; o < network->output_count; ++o) model->outputs[o] = NULL;
-  if (step->tokens < 0) model->outputs[decoder->logits] = model->output_copies[decoder->logits];
+  if (!step->open_logits) model->outputs[decoder->logits] = model->output_copies[decoder->logits];
   const int code = bayloom_model_compute(model, shape, logits);
   if (code == BAYLOOM_OK) atomic_store(&model->length, past + count);
   return code;

@@ -36,9 +36,10 @@ typedef struct {
 
 /* What a shape of the network takes in one step. */
 typedef struct {
-  int past;      /* the number of the open dimension that is the length of the past */
-  int tokens;    /* the number of that of the step; -1: it has a fixed length, */
-  int64_t count; /* which is this */
+  int past;        /* the number of the open dimension that is the length of the past */
+  int tokens;      /* the number of that of the step; -1: it has a fixed length, */
+  int64_t count;   /* which is this */
+  int open_logits; /* whether there is a row of them for each token of an open number */
 } bayloom_step_shape;
 
 typedef struct bayloom_decoder {

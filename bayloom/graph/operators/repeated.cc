@@ -58,18 +58,25 @@ std::optional<tensor::Tensor> ProductWithRepeated(OperatorContext& context, cons
                                                   const tensor::Tensor& b) {
   const RepeatedFloats* known = context.builder().known_floats().FindRepeated(b);
   const int rank = Rank(b);
-  if (!known || known->apart || known->axis >= rank - 2 || Rank(a) != rank ||
-      a.shape()[known->axis] != b.shape()[known->axis]) {
-    return std::nullopt;
-  }
+  if (!known || known->apart || known->axis >= rank - 2 || Rank(a) != rank) return std::nullopt;
+  const bool has_same_batch = std::equal(a.shape().begin(), a.shape().end() - 2, b.shape().begin());
+  if (!has_same_batch || a.shape().back() != b.shape()[rank - 2]) return std::nullopt;
   const RepeatedFloats repeated = *known;
   GraphBuilder& builder = context.builder();
-  Extents shape = repeated.source.shape();
-  shape.insert(shape.begin() + repeated.axis + 1, 1);
-  const tensor::Tensor product =
-      Contract(context, builder.View(a, WithCopiesApart(a.shape(), repeated)),
-               builder.View(repeated.source, shape));
-  shape = product.shape();
+  const tensor::Tensor rows = builder.View(a, WithCopiesApart(a.shape(), repeated));
+  Extents shape = WithCopiesApart(b.shape(), repeated);
+  const int64_t terms = a.shape().back();
+  shape[shape.size() - 2] = a.shape()[rank - 2];
+  const tensor::Tensor product = builder.Reduce(
+      "matmul", shape, {{"k", terms}}, tensor::Reduction::kSum,
+      [&](const Exprs& s, const Exprs& r) {
+        Exprs at = s, of_source = s;
+        at.back() = r[0];
+        of_source.erase(of_source.begin() + repeated.axis + 1);
+        of_source[of_source.size() - 2] = r[0];
+        return WideProduct(rows.At(at), repeated.source.At(of_source));
+      },
+      NodeKind::kMatmul);
   shape[repeated.axis] *= repeated.count;
   shape.erase(shape.begin() + repeated.axis + 1);
   return builder.View(product, shape);

@@ -115,7 +115,9 @@ std::string DecoderTables(const PackagedDecoder& decoder, std::span<const Planne
                           state.row_bytes);
   }
   for (const Decoder& shape : decoder.shapes) {
-    shapes += fmt::format("{{{}, {}, {}}}, ", shape.past, shape.tokens, shape.token_count);
+    const bool is_row_open = shape.tokens >= 0 && !shape.gives_last;
+    shapes += fmt::format("{{{}, {}, {}, {}}}, ", shape.past, shape.tokens, shape.token_count,
+                          is_row_open ? 1 : 0);
   }
   return fmt::format(kTables, fmt::arg("inputs", inputs), fmt::arg("states", places),
                      fmt::arg("shapes", shapes), fmt::arg("logits", first.logits),
@@ -131,8 +133,9 @@ std::string LastLogits(const Graph& graph, const NetworkPlan& plan,
   for (const OpenTensor& output : plan.open_outputs) {
     if (output.position == decoder->logits) place = output.network;
   }
-  const std::string count = decoder->tokens < 0 ? fmt::format("{}", decoder->token_count)
-                                                : fmt::format("lengths[{}]", decoder->tokens);
+  const std::string count = decoder->gives_last   ? "1"
+                            : decoder->tokens < 0 ? fmt::format("{}", decoder->token_count)
+                                                  : fmt::format("lengths[{}]", decoder->tokens);
   const int64_t row_bytes = decoder->words * tensor::ByteSize(tensor::DType::kFloat32);
   return fmt::format("  if (last != NULL) memcpy(last, {} + ({} - 1) * {}, {});\n", address(place),
                      count, row_bytes, row_bytes);
