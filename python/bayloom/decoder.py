@@ -73,10 +73,10 @@ class Decoder:
 
     def copy(self) -> "Decoder":
         """Another one that has seen the same tokens."""
-        other = Decoder(self._network.path) if os.path.exists(self._network.path) else None
-        if other is None:
-            raise InputError("only decoders of a library that still exists can be copied")
-        self._network._check(self._copy(self._network._model, other._network._model))
+        other = object.__new__(Decoder)
+        other.__dict__.update(self.__dict__, _network=self._network.another())
+        with self._network._lock:
+            self._network._check(self._copy(self._network._model, other._network._model))
         return other
 
     def generate(self, ids: Sequence[int], max_tokens: Optional[int] = None, *,
