@@ -37,10 +37,9 @@ TEST(Decoder, IsFoundWithWhatItsInputsAre) {
   const TaskGraph tasks = TasksOf(model);
   const Result<Decoder> decoder = AsDecoder(tasks.graph);
   ASSERT_TRUE(decoder.ok()) << decoder.error().message;
-  EXPECT_THAT(decoder->inputs,
-              ::testing::ElementsAre(DecoderInput::kTokens, DecoderInput::kMask,
-                                     DecoderInput::kPositions, DecoderInput::kPast,
-                                     DecoderInput::kPast));
+  EXPECT_THAT(decoder->inputs, ::testing::ElementsAre(DecoderInput::kTokens, DecoderInput::kMask,
+                                                      DecoderInput::kPositions, DecoderInput::kPast,
+                                                      DecoderInput::kPast));
   EXPECT_EQ(decoder->words, kWords);
   EXPECT_EQ(decoder->Capacity(tasks.graph), kCapacity);
   EXPECT_EQ(decoder->StateBytes(tasks.graph, 9), 10 * 2 * 2 * 16 * 4);
@@ -123,8 +122,8 @@ class DecoderLibrary : public ::testing::Test {
     const Graph fixed = DecoderModel({kHeld, {"s", 1, kCapacity}}).Fixed({0, count});
     std::vector<tensor::HostTensor> inputs;
     for (const ValueId input : fixed.inputs) {
-      inputs.push_back(tensor::HostTensor::Zeros(fixed.values[input].dtype,
-                                                 fixed.values[input].shape));
+      inputs.push_back(
+          tensor::HostTensor::Zeros(fixed.values[input].dtype, fixed.values[input].shape));
     }
     for (int64_t i = 0; i < count; ++i) {
       inputs[0].SetInt(i, ids[static_cast<size_t>(i)]);
@@ -148,7 +147,8 @@ class DecoderLibrary : public ::testing::Test {
 
   const TaskGraph tasks_[2] = {TasksOf(DecoderModel({kHeld})),
                                TasksOf(DecoderModel({kHeld, {"s", 2, 6}}))};
-  const std::vector<int64_t> text_ = {3, 11, 0, 7, 7, 1, 5, 2, 9, 10, 4, 6, 8, 3, 3, 0, 1, 2, 11, 5, 9};
+  const std::vector<int64_t> text_ = {3, 11, 0, 7, 7, 1, 5, 2,  9, 10, 4,
+                                      6, 8,  3, 3, 0, 1, 2, 11, 5, 9};
   const TemporaryFolder folder_;
   void* library_ = nullptr;
   void* models_[2] = {};

@@ -12,8 +12,8 @@ static int64_t Fitting(const bayloom_network* network, int shape, int64_t past, 
   const bayloom_step_shape* step = &network->decoder->shapes[shape];
   const bayloom_open_dimension* open = network->shapes[shape].open;
   const bayloom_open_dimension* held = &open[step->past];
-  const bool fits = past >= held->smallest && past <= held->largest &&
-                    (past - held->smallest) % held->step == 0;
+  const bool fits =
+      past >= held->smallest && past <= held->largest && (past - held->smallest) % held->step == 0;
   if (!fits) return 0;
   if (step->tokens < 0) return step->count <= most ? step->count : 0;
   const bayloom_open_dimension* taken = &open[step->tokens];
@@ -69,7 +69,8 @@ static void FillInput(bayloom_model* model, int input, int64_t element_bytes, in
   model->inputs[input] = to;
   switch (model->network->decoder->inputs[input]) {
     case BAYLOOM_TOKENS:
-      for (int64_t i = 0; i < count; ++i) FillRow(to + i * element_bytes, element_bytes, 1, ids[i], 0);
+      for (int64_t i = 0; i < count; ++i)
+        FillRow(to + i * element_bytes, element_bytes, 1, ids[i], 0);
       break;
     case BAYLOOM_POSITIONS:
       FillRow(to, element_bytes, count, past, 1);

@@ -23,8 +23,8 @@ struct bayloom_model {
   void** outputs;
   void** input_copies;
   void** output_copies;
-  int64_t* lengths; /* of the open dimensions */
-  int64_t* dims;    /* of all tensors */
+  int64_t* lengths;    /* of the open dimensions */
+  int64_t* dims;       /* of all tensors */
   atomic_llong length; /* of a decoder: how many tokens the states are of */
   /* The process in which a run is under way, as bayloom_process() numbers them; 0: none. The child
    * of a fork has a copy of the model that no thread of it uses. */

@@ -140,9 +140,8 @@ class StateJoiner {
   /// Whether each row begins where kernels expect what they write.
   bool HasAlignedRows(ValueId present, int axis) const {
     const Value& value = graph_.values[present];
-    const int64_t row =
-        std::accumulate(value.shape.begin() + axis + 1, value.shape.end(),
-                        tensor::ByteSize(value.dtype), std::multiplies<>());
+    const int64_t row = std::accumulate(value.shape.begin() + axis + 1, value.shape.end(),
+                                        tensor::ByteSize(value.dtype), std::multiplies<>());
     return row % target::kBufferAlignment == 0;
   }
 
