@@ -34,6 +34,7 @@
 #include "bayloom/codegen/probe.h"
 #include "bayloom/codegen/runtime/bayloom_cuda.h"
 #include "bayloom/codegen/runtime/bayloom_gpu.h"
+#include "bayloom/codegen/runtime/bayloom_huge_pages.h"
 #include "bayloom/codegen/runtime/bayloom_open.h"
 #include "bayloom/codegen/shared_library.h"
 #include "bayloom/codegen/subnormals.h"

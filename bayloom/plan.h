@@ -16,5 +16,6 @@
 #include "bayloom/plan/cpu/cpu_plan.h"
 #include "bayloom/plan/cpu/guard.h"
 #include "bayloom/plan/cpu/load_lines.h"
+#include "bayloom/plan/cpu/scale_blocks.h"
 #include "bayloom/plan/cpu/sum_blocks.h"
 #include "bayloom/plan/gpu/gpu_plan.h"

@@ -17,6 +17,7 @@
 #include "bayloom/codegen/abi.h"
 #include "bayloom/codegen/host.h"
 #include "bayloom/codegen/jit.h"
+#include "bayloom/codegen/runtime/bayloom_huge_pages.h"
 #include "bayloom/codegen/runtime/bayloom_open.h"
 #include "bayloom/codegen/runtime/bayloom_runtime.h"
 #include "bayloom/codegen/subnormals.h"
@@ -114,6 +115,7 @@ struct OnProcessor final : Executor::Impl {
     workspace = codegen::AllocateAligned(PlaceWorkspaces(objects, programs));
     constants = codegen::AllocateAligned(static_cast<int64_t>(plan.constants.size()));
     Copy(constants.get(), plan.constants.data(), static_cast<int64_t>(plan.constants.size()));
+    bayloom_use_huge_pages(constants.get(), static_cast<int64_t>(plan.constants.size()));
     plan.constants = {};
     std::vector<int64_t> largest;
     for (const Symbol& symbol : plan.symbols) largest.push_back(symbol.largest);

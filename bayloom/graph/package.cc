@@ -48,6 +48,8 @@ extern const char kDecoderSource[];
 extern const char kDecoderHeader[];
 extern const char kOpenSource[];
 extern const char kOpenHeader[];
+extern const char kHugePagesSource[];
+extern const char kHugePagesHeader[];
 extern const char kModelHeader[];
 extern const char kPackageHeader[];
 extern const char kKernelsHeader[];
@@ -178,6 +180,8 @@ void WriteRuntime(const base::ScratchFolder& scratch) {
   scratch.Write("bayloom_cpu.h", kCpuHeader);
   scratch.Write("bayloom_cpu_features.h", kCpuFeaturesHeader);
   scratch.Write("bayloom_cpu.c", kCpuSource);
+  scratch.Write("bayloom_huge_pages.h", kHugePagesHeader);
+  scratch.Write("bayloom_huge_pages.c", kHugePagesSource);
   scratch.Write("bayloom_model.h", kModelHeader);
   scratch.Write("bayloom_model.c", kModelSource);
   scratch.Write("bayloom_model_data.h", kModelDataHeader);
@@ -250,9 +254,10 @@ Package WritePackage(std::span<const PackageShape> shapes, const std::string& di
   scratch.Write("constants.s", ConstantsAssembly("constants.bin"));
   scratch.Write("bayloom_network.c", PackageSource(shapes, compiled, name, constants.bytes()));
   scratch.Write("visible", VersionScript(shapes, name));
-  arguments.insert(arguments.end(), {"bayloom_runtime.c", "bayloom_cpu.c", "bayloom_model.c",
-                                     "bayloom_decoder.c", "bayloom_open.c", "bayloom_network.c",
-                                     "constants.s", "-Wl,--version-script=visible"});
+  arguments.insert(arguments.end(),
+                   {"bayloom_runtime.c", "bayloom_cpu.c", "bayloom_huge_pages.c", "bayloom_model.c",
+                    "bayloom_decoder.c", "bayloom_open.c", "bayloom_network.c", "constants.s",
+                    "-Wl,--version-script=visible"});
   if (compiled[0].IsForGpu()) {
     for (std::string& source : WriteGpuRuntime(scratch)) arguments.push_back(std::move(source));
   }

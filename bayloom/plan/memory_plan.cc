@@ -199,6 +199,38 @@ tensor::LoopId ParallelLoopAround(const tensor::Program& program, tensor::NodeRe
   return -1;
 }
 
+namespace {
+
+/// Smaller ones may be in a cache from the run before.
+constexpr int64_t kMinStreamBytes = int64_t{1} << 19;
+
+/// Whether a block reads an element of the buffer for each of its results alone: no two share one.
+bool IsReadOnce(const tensor::Program& program, tensor::BufferId id) {
+  const std::vector<tensor::BlockId> readers = program.ReadersOf(id);
+  if (readers.size() != 1) return false;
+  const tensor::Block& block = program.blocks[readers[0]];
+  if (!block.value.defined()) return false;
+  std::vector<bool> moves(block.iters.size(), false);
+  int loads = 0;
+  tensor::Visit(block.value, [&](const tensor::Expr& e) {
+    if (e->op != tensor::ExprOp::kLoad || e->index != id) return;
+    ++loads;
+    for (const tensor::Expr& index : e->operands) {
+      tensor::Visit(index, [&](const tensor::Expr& part) {
+        if (part->op == tensor::ExprOp::kIter) moves[part->index] = true;
+      });
+    }
+  });
+  for (size_t i = 0; i < block.iters.size(); ++i) {
+    const bool shares =
+        block.iters[i].kind == tensor::IterKind::kSpatial && block.iters[i].extent > 1 && !moves[i];
+    if (shares) return false;
+  }
+  return loads == 1;
+}
+
+}  // namespace
+
 MemoryPlan PlanMemory(const tensor::Program& program) {
   MemoryPlan plan;
   plan.buffers.resize(program.buffers.size());
@@ -211,6 +243,9 @@ MemoryPlan PlanMemory(const tensor::Program& program) {
       const auto at = std::ranges::find(parameters, static_cast<tensor::BufferId>(id));
       place.position = at - parameters.begin();
       place.bytes = buffer.MemorySpan() * tensor::ByteSize(buffer.dtype);
+      place.is_stream = buffer.role == tensor::BufferRole::kConstant &&
+                        place.bytes >= kMinStreamBytes &&
+                        IsReadOnce(program, static_cast<tensor::BufferId>(id));
       continue;
     }
     if (program.WriterOf(static_cast<tensor::BufferId>(id)) < 0) continue;  // inlined away

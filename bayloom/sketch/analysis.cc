@@ -20,7 +20,7 @@ int64_t ExtentOfKind(const tensor::Block& block, tensor::IterKind kind) {
   return extent;
 }
 
-/// The loads of an expression that are accesses of their own, not parts of another's index.
+/// All loads of an expression.
 std::vector<tensor::Expr> LoadsOf(const tensor::Expr& value) {
   std::vector<tensor::Expr> loads;
   tensor::Visit(value, [&](const tensor::Expr& e) {
@@ -29,9 +29,29 @@ std::vector<tensor::Expr> LoadsOf(const tensor::Expr& value) {
   return loads;
 }
 
-bool AllIndicesLinear(const tensor::Expr& load, int iter_count) {
-  return std::all_of(load->operands.begin(), load->operands.end(), [&](const tensor::Expr& index) {
-    return tensor::ToLinear(index, iter_count).has_value();
+/// The loads of a value, without those in their indices.
+void TakeOuterLoads(const tensor::Expr& e, std::vector<tensor::Expr>& loads) {
+  if (e->op == tensor::ExprOp::kLoad) return loads.push_back(e);
+  for (const tensor::Expr& operand : e->operands) TakeOuterLoads(operand, loads);
+}
+
+/// Whether data says where an element is, but the same for all terms of a sum and for neighbours:
+/// the number of an expert.
+bool IsChosenForRow(const tensor::Block& block, const tensor::Expr& index) {
+  const int last = LastSpatialIter(block);
+  bool is_fixed = true;
+  tensor::Visit(index, [&](const tensor::Expr& e) {
+    if (e->op != tensor::ExprOp::kIter) return;
+    is_fixed =
+        is_fixed && e->index != last && block.iters[e->index].kind == tensor::IterKind::kSpatial;
+  });
+  return is_fixed;
+}
+
+bool HasKnownPlaces(const tensor::Block& block, const tensor::Expr& load) {
+  const int count = static_cast<int>(block.iters.size());
+  return std::ranges::all_of(load->operands, [&](const tensor::Expr& index) {
+    return tensor::ToLinear(index, count) || IsChosenForRow(block, index);
   });
 }
 
@@ -80,8 +100,10 @@ bool HasDataReuse(const tensor::Program& program, tensor::BlockId id) {
   const int iter_count = static_cast<int>(block.iters.size());
   std::set<tensor::BufferId> seen;
   bool reuse = false;
-  for (const tensor::Expr& load : LoadsOf(block.value)) {
-    if (!AllIndicesLinear(load, iter_count)) return false;
+  std::vector<tensor::Expr> loads;
+  TakeOuterLoads(block.value, loads);
+  for (const tensor::Expr& load : loads) {
+    if (!HasKnownPlaces(block, load)) return false;
     if (!seen.insert(load->index).second) return false;
     for (int i = 0; i < iter_count; ++i) {
       const tensor::Iter& iter = block.iters[i];
@@ -147,7 +169,8 @@ bool IsContiguousAlong(const tensor::Program& program, tensor::BlockId id, int i
     if (!program.buffers[buffer].layout.empty()) return false;
     for (size_t d = 0; d < indices.size(); ++d) {
       const std::optional<tensor::LinearForm> form = tensor::ToLinear(indices[d], iter_count);
-      if (!form) return false;
+      if (!form && Mentions(indices[d], iter)) return false;
+      if (!form) continue;
       const int64_t step = form->coefficients[iter];
       const bool innermost = d + 1 == indices.size();
       if (step != 0 && !(innermost && step == 1)) return false;

@@ -68,13 +68,13 @@ std::optional<DotAxis> FindDotAxis(const tensor::Program& program, tensor::Block
   int best_rate = -1;
   for (int i = 0; i < static_cast<int>(block.iters.size()); ++i) {
     if (block.iters[i].kind != tensor::IterKind::kReduction) continue;
-    if (block.iters[i].extent % product->depth() != 0) continue;
+    if (block.iters[i].extent % product->depth() != 0 || !product->SumsAlong(i)) continue;
     const int rate = RateAxis(program, block, *product, i);
     if (TearsApart(program, block, *product, i) || rate <= best_rate) continue;
     best = DotAxis{i, product->depth()};
     best_rate = rate;
   }
-  if (best && block.iters[best->iter].extent % product->matrix_depth() == 0 &&
+  if (best && product->IsPlain() && block.iters[best->iter].extent % product->matrix_depth() == 0 &&
       target::MatrixInstructionFor(target, a, b) != nullptr) {
     best->rows = FindRows(block, *product);
     if (best->rows >= 0) best->depth = product->matrix_depth();

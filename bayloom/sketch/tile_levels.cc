@@ -4,9 +4,11 @@
 #include "bayloom/sketch/tile_levels.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "bayloom/sketch/overlapping_tiles.h"
 #include "bayloom/sketch/rules/rules.h"
+#include "bayloom/tensor/dot_product.h"
 
 namespace bayloom::sketch {
 namespace {
@@ -61,6 +63,24 @@ Result<std::vector<tensor::LoopVar>> SplitIntoLevels(tensor::Schedule& schedule,
   return nest;
 }
 
+/// What sums of integers with one scale run over, where others have other scales: sums that are
+/// taken whole, and are unrolled.
+struct OneScale {
+  std::vector<tensor::LoopVar> bytes;  ///< iterators of their places
+  std::vector<tensor::LoopVar> parts;  ///< of the elements that share one
+
+  /// Whether the block has such sums and the iterator is of them; then its loop is taken.
+  bool Take(const tensor::Block& block, int iter, tensor::LoopVar loop) {
+    const auto product = tensor::MatchDotProduct(block);
+    if (!product || !product->block || block.iters[iter].kind != tensor::IterKind::kReduction ||
+        !product->HasOneScaleAlong(iter)) {
+      return false;
+    }
+    (product->SumsAlong(iter) ? bytes : parts).push_back(loop);
+    return true;
+  }
+};
+
 }  // namespace
 
 Result<std::array<tensor::LoopVar, 2>> TileInLevels(tensor::Schedule& schedule,
@@ -76,7 +96,12 @@ Result<std::array<tensor::LoopVar, 2>> TileInLevels(tensor::Schedule& schedule,
   Result<std::optional<tensor::LoopVar>> at_once =
       SplitOffDepth(schedule, tiling.dot, loops, iters);
   if (!at_once) return at_once.error();
+  OneScale one_scale;
   for (size_t i = 0; i < iters.size(); ++i) {
+    if (tiling.dot && one_scale.Take(schedule.program().blocks[schedule.Get(block)],
+                                     static_cast<int>(i), loops[i])) {
+      continue;
+    }
     const bool is_spatial = iters[i].kind == tensor::IterKind::kSpatial;
     std::vector<tensor::LoopVar>* levels = is_spatial ? spatial : reduction;
     if (iters[i].extent == 1 || i < tiling.batch || static_cast<int>(i) == tiling.whole) {
@@ -90,13 +115,24 @@ Result<std::array<tensor::LoopVar, 2>> TileInLevels(tensor::Schedule& schedule,
     if (!split) return split.error();
     for (size_t level = 0; level < split->size(); ++level) levels[level].push_back((*split)[level]);
   }
-  if (*at_once) reduction[kReductionLevels - 1].push_back(**at_once);
+  // Bytes are read in the order in which they lie: all of the tile's columns before the next ones.
+  std::vector<tensor::LoopVar> around, within = reduction[kReductionLevels - 1];
+  if (!one_scale.bytes.empty()) {
+    around = std::exchange(within, one_scale.parts);
+    around.insert(around.end(), one_scale.bytes.begin(), one_scale.bytes.end());
+  }
+  if (*at_once) within.push_back(**at_once);
   std::vector<tensor::LoopVar> order;
   for (const std::vector<tensor::LoopVar>* level :
-       {&spatial[0], &spatial[1], &reduction[0], &spatial[2], &reduction[1], &spatial[3]}) {
+       {&spatial[0], &spatial[1], &reduction[0], &around, &spatial[2], &within, &spatial[3]}) {
     order.insert(order.end(), level->begin(), level->end());
   }
   if (Status s = schedule.Reorder(order); !s) return s.error();
+  for (const std::vector<tensor::LoopVar>* unrolled : {&one_scale.bytes, &one_scale.parts}) {
+    for (tensor::LoopVar loop : *unrolled) {
+      if (Status s = schedule.Unroll(loop); !s) return s.error();
+    }
+  }
   if (*at_once) {
     if (Status s = schedule.Tensorize(**at_once); !s) return s.error();
   }

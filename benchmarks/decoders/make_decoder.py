@@ -46,6 +46,8 @@ FAMILIES = {
     "smollm2-360m": Family(32, 960, 2560, 15, 5, 64, 49152),
     "llama-3.2-1b": Family(16, 2048, 8192, 32, 8, 64, 128256, 500000.0),
     "qwen3-0.6b": Family(28, 1024, 3072, 16, 8, 128, 151936, 1e6, True),
+    "moe-8": Family(16, 1024, 1536, 16, 8, 64, 32000, experts=8),
+    "tiny-moe": Family(2, 64, 96, 4, 2, 16, 256, experts=4),
     "qwen3-1.7b": Family(28, 2048, 6144, 16, 8, 128, 151936, 1e6, True),
 }
 
@@ -91,6 +93,7 @@ class Writer:
         spread = 2.0**self.bits / numpy.sqrt(12)
         scales = self.random.uniform(0.5, 1.5, n * blocks).astype(numpy.float32)
         scales *= numpy.float32(1 / numpy.sqrt(k) / spread)
+        scales = scales.astype(numpy.float16).astype(numpy.float32)  # as converters store them
         return self.node(
             "MatMulNBits",
             [x, self.constant(name + ".q", levels), self.constant(name + ".s", scales)],
@@ -222,8 +225,27 @@ class Writer:
         y = self.node("Reshape", [y, self.ints(0, 0, width)], p + "joined")
         return self.linear(y, p + "o", width, f.hidden)
 
+    def experts(self, x, p):
+        """Few of several gated layers for each token, gates interleaved."""
+        f, block = self.family, 32
+        logits = self.node("MatMul", [x, self.constant(
+            p + "router.w", self.weights(f.hidden, f.experts).T)], p + "router")
+        flat = self.node("Reshape", [logits, self.ints(-1, f.experts)], p + "logits")
+        inputs = [x, flat]
+        for name, k, n in (("fc1", f.hidden, 2 * f.inner), ("fc2", f.inner, f.hidden)):
+            levels = self.random.integers(0, 256, (f.experts, n, k * self.bits // 8), numpy.uint8)
+            spread = 2.0**self.bits / numpy.sqrt(12)
+            scales = self.random.uniform(0.5, 1.5, (f.experts, n, k // block))
+            scales = (scales / numpy.sqrt(k) / spread).astype(numpy.float16).astype(numpy.float32)
+            inputs += [self.constant(p + name, levels), self.constant(p + name + ".s", scales), ""]
+        return self.node("QMoE", inputs[:-1], p + "experts", domain="com.microsoft",
+                         k=f.experts_used, activation_type="swiglu", swiglu_fusion=1,
+                         expert_weight_bits=self.bits, block_size=block, accuracy_level=4)
+
     def gated(self, x, p):
         f = self.family
+        if f.experts:
+            return self.experts(x, p)
         gate = self.linear(x, p + "gate", f.hidden, f.inner)
         up = self.linear(x, p + "up", f.hidden, f.inner)
         silu = self.node("Mul", [gate, self.node("Sigmoid", [gate], p + "sigmoid")], p + "silu")

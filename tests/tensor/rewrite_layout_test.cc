@@ -134,14 +134,35 @@ TEST_F(RewriteLayoutTest, RefusesSeveralReaders) {
   ExpectRefused("d is read at several places", RewriteLayoutOf("d"));
 }
 
-TEST_F(RewriteLayoutTest, RefusesGathers) {
+TEST_F(RewriteLayoutTest, LeavesGathersAsTheyAre) {
   Start(OneInput({4}, [](tensor::WorkloadBuilder& b, tensor::Tensor x) {
     const tensor::Tensor table = b.Constant("table", {20});
     const tensor::Tensor rows = b.Input("rows", {4}, tensor::DType::kInt64);
     return b.Compute(
         "z", {4}, [&](const auto& i) { return x(i[0]) * table(tensor::FloorMod(rows(i[0]), 20)); });
   }));
-  ExpectRefused("not linear", RewriteLayoutOf("table"));
+  Must(tensor::RewriteLayout(program_, BufferNamed("table")));
+  EXPECT_TRUE(LayoutOf("table").empty());
+}
+
+/// The dimension in which data says where to read is the slowest one; the others are cut.
+TEST_F(RewriteLayoutTest, CutsWhatIsChosenByData) {
+  Start(OneInput({4, 8}, [](tensor::WorkloadBuilder& b, tensor::Tensor x) {
+    const tensor::Tensor weights = b.Constant("weights", {3, 8, 6});
+    const tensor::Tensor chosen = b.Input("chosen", {4}, tensor::DType::kInt64);
+    return b.Reduce("z", {4, 6}, {{"k", 8}}, tensor::Reduction::kSum,
+                    [&](const auto& i, const auto& k) {
+                      return x(i[0], k[0]) * weights(tensor::FloorMod(chosen(i[0]), 3), k[0], i[1]);
+                    });
+  }));
+  const std::vector<tensor::LoopId> loops = LoopsOf("z");
+  const std::vector<tensor::LoopId> n = MustSplit(loops[1], {3, 2});
+  Must(tensor::Reorder(program_, std::vector{n[0], loops[2], n[1]}));
+  Must(tensor::RewriteLayout(program_, BufferNamed("weights")));
+  EXPECT_THAT(LayoutOf("weights"),
+              ElementsAre(tensor::LayoutAxis{0, 1, 3}, tensor::LayoutAxis{2, 2, 3},
+                          tensor::LayoutAxis{1, 1, 8}, tensor::LayoutAxis{2, 1, 2}));
+  ExpectSameResult();
 }
 
 TEST_F(RewriteLayoutTest, RefusesACopyWhoseNestOthersUse) {

@@ -6,21 +6,24 @@
 #include <algorithm>
 #include <vector>
 
+#include "bayloom/codegen/ir/arithmetic.h"
 #include "bayloom/codegen/ir/reduction.h"
 
 namespace bayloom::codegen {
 namespace {
 
 llvm::Value* LoadPacked(NestContext& nest, const plan::DotPlan& dot,
-                        const plan::PlacedAccess& access, llvm::Value* guard) {
+                        const plan::PlacedAccess& access, ExpressionEmitter& values,
+                        llvm::Value* guard) {
   const int64_t step = access.affine.CoefficientOf(dot.digit);
   IndexValue index = nest.digits.Evaluate(access.affine);
   const int depth = static_cast<int>(dot.depth);
   const plan::Chunk& chunk = nest.state.chunk;
-  if (step == 1) return nest.memory.LoadBits(access.buffer, index, depth, chunk, guard);
+  llvm::Value* dynamic = values.DynamicOffset(access);
+  if (step == 1) return nest.memory.LoadBits(access.buffer, index, dynamic, depth, chunk, guard);
   std::vector<llvm::Value*> elements;
   for (int i = 0; i < depth; ++i, index.constant += step) {
-    elements.push_back(nest.memory.LoadBits(access.buffer, index, 1, chunk, guard));
+    elements.push_back(nest.memory.LoadBits(access.buffer, index, dynamic, 1, chunk, guard));
   }
   return Pack(nest.builder, elements);
 }
@@ -71,6 +74,29 @@ llvm::Value* WithProducts(NestContext& nest, const plan::DotPlan& dot,
   return old;
 }
 
+/// The term's integers, summed up from zero and scaled.
+llvm::Value* WithScaledTerm(NestContext& nest, const plan::DotPlan& dot, ExpressionEmitter& values,
+                            llvm::Value* old) {
+  const int lanes = nest.state.chunk.width;
+  llvm::Value* none = llvm::Constant::getNullValue(
+      RegisterType(nest.builder.getContext(), tensor::DType::kInt32, lanes));
+  llvm::Value* beside =
+      dot.block_scale->zero.defined() ? WithBesideZero(nest, dot, values, none) : nullptr;
+  return WithScaled(nest, dot, values, WithIntegers(nest, dot, values, none), beside, old);
+}
+
+/// The part of its byte that each element is.
+PackedFactor TakeParts(NestContext& nest, const plan::DotPlan& dot, const tensor::DotFactor& factor,
+                       ExpressionEmitter& values, llvm::Value* bytes) {
+  IrBuilder& b = nest.builder;
+  const int lanes = LanesOf(bytes);
+  llvm::Value* shift = values.Emit(factor.shift);
+  shift = b.CreateZExtOrTrunc(shift, bytes->getType()->getScalarType());
+  llvm::Value* mask = Splat(
+      b, PackedLiteral(b, tensor::DType::kUInt8, factor.mask, static_cast<int>(dot.depth)), lanes);
+  return {b.CreateAnd(b.CreateLShr(bytes, Splat(b, shift, lanes)), mask), factor.dtype()};
+}
+
 /// Without lanes there is nothing for the instruction: the loop is run after all.
 llvm::Value* WithProductsOneByOne(NestContext& nest, const plan::DotPlan& dot,
                                   tensor::BlockId block, llvm::Value* old) {
@@ -91,13 +117,16 @@ PackedFactor EmitFactor(NestContext& nest, const plan::DotPlan& dot,
   const plan::PlacedAccess& access = accesses.loads.at(factor.load.get());
   llvm::Value* condition = factor.condition.defined() ? values.Emit(factor.condition) : b.getTrue();
   const auto* known = llvm::dyn_cast<llvm::Constant>(condition);
+  if (factor.shift.defined()) {
+    return TakeParts(nest, dot, factor, values, LoadPacked(nest, dot, access, values, nullptr));
+  }
   if (known && known->isAllOnesValue()) {
-    return {LoadPacked(nest, dot, access, nullptr), factor.dtype()};
+    return {LoadPacked(nest, dot, access, values, nullptr), factor.dtype()};
   }
   llvm::Value* padding =
       PackedLiteral(b, factor.dtype(), *factor.otherwise, static_cast<int>(dot.depth));
   if (known && known->isNullValue()) return {padding, factor.dtype()};
-  llvm::Value* packed = LoadPacked(nest, dot, access, condition);
+  llvm::Value* packed = LoadPacked(nest, dot, access, values, condition);
   const int lanes = std::max(LanesOf(condition), LanesOf(packed));
   packed =
       b.CreateSelect(Splat(b, condition, lanes), Splat(b, packed, lanes), Splat(b, padding, lanes));
@@ -111,7 +140,42 @@ llvm::Value* WithTerm(NestContext& nest, tensor::BlockId block, ExpressionEmitte
     return WithOneMore(nest.state, nest.program.blocks[block], values, old);
   }
   if (nest.state.chunk.width == 1) return WithProductsOneByOne(nest, dot->second, block, old);
+  if (dot->second.block_scale) return WithScaledTerm(nest, dot->second, values, old);
   return WithProducts(nest, dot->second, nest.plan.accesses.at(block), values, old, shift);
+}
+
+llvm::Value* WithIntegers(NestContext& nest, const plan::DotPlan& dot, ExpressionEmitter& values,
+                          llvm::Value* integers) {
+  return WithProducts(nest, dot, nest.plan.accesses.at(dot.block), values, integers, nullptr);
+}
+
+llvm::Value* WithBesideZero(NestContext& nest, const plan::DotPlan& dot, ExpressionEmitter& values,
+                            llvm::Value* beside) {
+  IrBuilder& b = nest.builder;
+  const PackedFactor other =
+      EmitFactor(nest, dot, dot.BesideZero(), nest.plan.accesses.at(dot.block), values);
+  const tensor::DType dtype = (dot.zero_of_a ? dot.a : dot.b).dtype();
+  const int depth = static_cast<int>(dot.depth / dot.parts);
+  const PackedFactor ones{PackedLiteral(b, dtype, 1, depth), dtype};
+  for (int part = 0; part < dot.parts; ++part) {
+    const PackedFactor taken = dot.parts == 1 ? other : PartOf(b, other, part);
+    beside = dot.zero_of_a ? EmitDot(b, dot.method, ones, taken, beside)
+                           : EmitDot(b, dot.method, taken, ones, beside);
+  }
+  return beside;
+}
+
+llvm::Value* WithScaled(NestContext& nest, const plan::DotPlan& dot, ExpressionEmitter& values,
+                        llvm::Value* integers, llvm::Value* beside, llvm::Value* total) {
+  IrBuilder& b = nest.builder;
+  const int lanes = LanesOf(integers);
+  if (beside != nullptr) {
+    llvm::Value* zero = Splat(b, values.Emit(dot.block_scale->zero), lanes);
+    integers = b.CreateSub(integers, b.CreateMul(beside, zero));
+  }
+  llvm::Value* floats = EmitCast(b, integers, tensor::DType::kInt32, tensor::DType::kFloat32);
+  llvm::Value* scale = Splat(b, values.Emit(dot.block_scale->scale), lanes);
+  return EmitMultiplyAdd(b, floats, scale, Splat(b, total, lanes));
 }
 
 }  // namespace bayloom::codegen

@@ -15,6 +15,17 @@ namespace bayloom::codegen {
 llvm::Value* WithTerm(NestContext& nest, tensor::BlockId block, ExpressionEmitter& values,
                       llvm::Value* old, ShiftSums* shift = nullptr);
 
+/// Of products with scales (plan::DotPlan::block_scale), in lanes. Sums of integers with those of
+/// the place where the code is;
+llvm::Value* WithIntegers(NestContext& nest, const plan::DotPlan& dot, ExpressionEmitter& values,
+                          llvm::Value* integers);
+/// sums of what the zero is multiplied by;
+llvm::Value* WithBesideZero(NestContext& nest, const plan::DotPlan& dot, ExpressionEmitter& values,
+                            llvm::Value* beside);
+/// and the total with the integers, less the zero times `beside` (null: there is no zero), scaled.
+llvm::Value* WithScaled(NestContext& nest, const plan::DotPlan& dot, ExpressionEmitter& values,
+                        llvm::Value* integers, llvm::Value* beside, llvm::Value* total);
+
 /// A factor of all products that an instruction sums up, packed as it takes them.
 PackedFactor EmitFactor(NestContext& nest, const plan::DotPlan& dot,
                         const tensor::DotFactor& factor, const plan::BlockAccesses& accesses,

@@ -7,13 +7,14 @@
 
 namespace bayloom::codegen {
 
-ShiftSums::ShiftSums(NestContext& nest, const plan::AccumulatorTile& tile, const plan::DotPlan& dot)
+ShiftSums::ShiftSums(NestContext& nest, const plan::AccumulatorTile& tile,
+                     const tensor::Expr& other, tensor::DType dtype)
     : nest_(nest),
       tile_(tile),
-      dtype_(nest.program.buffers[nest.program.blocks[tile.block].output].dtype),
-      unshifted_(nest.plan.accesses.at(tile.block).loads.at(dot.b.load.get()).affine) {
-  unshifted_.constant = 0;
-  std::erase_if(unshifted_.terms, [&](const tensor::Affine::Term& term) {
+      dtype_(dtype),
+      other_(nest.plan.accesses.at(tile.block).loads.at(other.get()).affine) {
+  other_.constant = 0;
+  std::erase_if(other_.terms, [&](const tensor::Affine::Term& term) {
     return std::ranges::none_of(tile.spatial, [&](tensor::LoopId loop) {
       return std::ranges::count(nest.program.loops[loop].digits, term.digit) > 0;
     });
@@ -33,12 +34,18 @@ void ShiftSums::Begin() {
 bool ShiftSums::IsFirst() const {
   return std::ranges::all_of(tile_.spatial, [&](tensor::LoopId loop) {
     return std::ranges::all_of(nest_.program.loops[loop].digits, [&](tensor::DigitId digit) {
-      return unshifted_.CoefficientOf(digit) != 0 || nest_.digits[digit].offset == 0;
+      return other_.CoefficientOf(digit) != 0 || nest_.digits[digit].offset == 0;
     });
   });
 }
 
 llvm::AllocaInst* ShiftSums::ToAddHere() const { return IsFirst() ? sums_.at(KeyHere()) : nullptr; }
+
+void ShiftSums::StartAgain() {
+  for (const auto& [key, sum] : sums_) {
+    nest_.builder.CreateStore(llvm::Constant::getNullValue(sum->getAllocatedType()), sum);
+  }
+}
 
 llvm::Value* ShiftSums::TakenAwayFrom(llvm::Value* value) const {
   if (sums_.empty() || nest_.state.chunk.width == 1) return value;

@@ -44,7 +44,8 @@ TileEmitter::TileEmitter(NestContext& nest, const plan::AccumulatorTile& tile, T
   const bool in_pairs = plan.pairs.contains(tile.block);
   const auto dot = plan.dots.find(tile.block);
   if (dot != plan.dots.end() && dot->second.IsShifted() && !in_tiles) {
-    shift_ = std::make_unique<ShiftSums>(nest, tile, dot->second);
+    shift_ = std::make_unique<ShiftSums>(nest, tile, dot->second.b.load,
+                                         nest.program.buffers[block_.output].dtype);
   }
   // What is left out must be missing in the part that is taken away, too; and where a row is left
   // out, its partner is not.
@@ -55,7 +56,8 @@ TileEmitter::TileEmitter(NestContext& nest, const plan::AccumulatorTile& tile, T
       return guard.slack.CoefficientOf(dot->second.digit) != 0;
     });
   }
-  if (!in_tiles) blocks_ = plan::PlanSumBlocks(nest.program, plan, tile);
+  const bool is_scaled = dot != plan.dots.end() && dot->second.block_scale;
+  if (!in_tiles && !is_scaled) blocks_ = plan::PlanSumBlocks(nest.program, plan, tile);
   const bool is_long = plan::SumsFloats(nest.program, tile) &&
                        plan::ChainLength(nest.program, tile) >= kMinChainOfItsOwn;
   const bool is_apart =

@@ -6,6 +6,7 @@
 #include "bayloom/codegen/cpu/folded_sums.h"
 #include "bayloom/codegen/cpu/paired_sums.h"
 #include "bayloom/codegen/cpu/register_sums.h"
+#include "bayloom/codegen/cpu/scaled_sums.h"
 #include "bayloom/codegen/cpu/tile_register_sums.h"
 
 namespace bayloom::codegen {
@@ -22,6 +23,10 @@ std::unique_ptr<TileSums> MakeTileSums(NestContext& nest, const plan::Accumulato
   }
   if (const auto found = plan.folds.find(tile.block); found != plan.folds.end()) {
     return std::make_unique<FoldedSums>(nest, tile, blocks, shift, found->second);
+  }
+  const auto dot = plan.dots.find(tile.block);
+  if (dot != plan.dots.end() && dot->second.block_scale) {
+    return std::make_unique<ScaledSums>(nest, tile, dot->second);
   }
   return std::make_unique<RegisterSums>(nest, tile, blocks, shift);
 }

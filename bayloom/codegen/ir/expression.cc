@@ -136,8 +136,7 @@ llvm::Value* ExpressionEmitter::LoadedIndex(const plan::PlacedAccess::Dynamic& p
                     b_.getInt64(static_cast<uint64_t>(part.extent - 1)));
 }
 
-llvm::Value* ExpressionEmitter::EmitLoad(const tensor::ExprNode& node) {
-  const plan::PlacedAccess& access = accesses_.loads.at(&node);
+llvm::Value* ExpressionEmitter::DynamicOffset(const plan::PlacedAccess& access) {
   llvm::Value* dynamic = nullptr;
   for (const plan::PlacedAccess::Dynamic& part : access.dynamic) {
     llvm::Value* index = LoadedIndex(part);
@@ -146,6 +145,12 @@ llvm::Value* ExpressionEmitter::EmitLoad(const tensor::ExprNode& node) {
     dynamic = dynamic ? EmitBinary(b_, tensor::ExprOp::kAdd, tensor::DType::kInt64, dynamic, offset)
                       : offset;
   }
+  return dynamic;
+}
+
+llvm::Value* ExpressionEmitter::EmitLoad(const tensor::ExprNode& node) {
+  const plan::PlacedAccess& access = accesses_.loads.at(&node);
+  llvm::Value* dynamic = DynamicOffset(access);
   Steps steps;
   if (!conditional_ && state_.across && access.affine.CoefficientOf(state_.across->digit) == 1) {
     steps = state_.across->steps;

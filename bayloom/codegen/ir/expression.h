@@ -48,6 +48,8 @@ class ExpressionEmitter {
       : state_(state), b_(state.builder), accesses_(accesses), memo_(1) {}
 
   llvm::Value* Emit(const tensor::Expr& e);
+  /// What data adds to an access's place, in elements; null: nothing.
+  llvm::Value* DynamicOffset(const plan::PlacedAccess& access);
   /// The value of an expression that is known already.
   void Define(const tensor::ExprNode& e, llvm::Value* value) { memo_.front()[&e] = value; }
 

@@ -119,12 +119,23 @@ llvm::Value* MemoryEmitter::LoadScalar(const Piece& piece, llvm::Value* pointer,
   return load;
 }
 
+/// Half a page beyond what is loaded now; nothing happens where there is no memory.
+void MemoryEmitter::FetchAhead(llvm::Value* pointer) {
+  constexpr int64_t kAhead = 2048;
+  constexpr uint32_t kRead = 0, kNearest = 3, kData = 1;
+  llvm::Value* ahead = addresses_.OffsetPointer(pointer, kAhead);
+  builder_.CreateIntrinsic(
+      llvm::Intrinsic::prefetch, {ahead->getType()},
+      {ahead, builder_.getInt32(kRead), builder_.getInt32(kNearest), builder_.getInt32(kData)});
+}
+
 llvm::Value* MemoryEmitter::LoadVector(const Piece& piece, llvm::Value* pointer, llvm::Align align,
                                        plan::Chunk chunk, llvm::Value* guard) {
   llvm::Type* type = WithLanes(piece.type, chunk.width);
   const bool whole = chunk.active == chunk.width;
   llvm::Instruction* load = nullptr;
   BeforeAccess(piece.buffer, pointer, chunk.active * piece.bytes(), guard, false);
+  if (plan_.buffers[piece.buffer].is_stream) FetchAhead(pointer);
   if (whole && guard && IsScalar(guard) &&
       plan_.buffers[piece.buffer].bytes >= chunk.width * piece.bytes()) {
     pointer = builder_.CreateSelect(guard, pointer, Base(piece.buffer));
@@ -256,11 +267,12 @@ llvm::Value* MemoryEmitter::Load(tensor::BufferId buffer, const IndexValue& inde
   return known;
 }
 
-llvm::Value* MemoryEmitter::LoadBits(tensor::BufferId buffer, const IndexValue& index, int count,
-                                     plan::Chunk chunk, llvm::Value* guard) {
+llvm::Value* MemoryEmitter::LoadBits(tensor::BufferId buffer, const IndexValue& index,
+                                     llvm::Value* dynamic, int count, plan::Chunk chunk,
+                                     llvm::Value* guard) {
   const auto bits = static_cast<unsigned>(8 * tensor::ByteSize(program_.buffers[buffer].dtype));
   const Piece piece{buffer, builder_.getIntNTy(bits * static_cast<unsigned>(count)), count};
-  if (guard) return LoadPieces(piece, index, nullptr, chunk, guard);
+  if (guard || dynamic) return LoadPieces(piece, index, dynamic, chunk, guard);
   llvm::Value*& known = loaded_[buffer][KeyOf(buffer, index, chunk, count)];
   if (!known) known = LoadPieces(piece, index, nullptr, chunk, nullptr);
   return known;

@@ -55,8 +55,9 @@ class MemoryEmitter {
   llvm::Value* Load(tensor::BufferId buffer, const IndexValue& index, llvm::Value* dynamic,
                     plan::Chunk chunk, llvm::Value* guard, Steps steps = {});
   /// The bits in memory of `count` neighbouring elements from each place on, as one integer each.
-  llvm::Value* LoadBits(tensor::BufferId buffer, const IndexValue& index, int count,
-                        plan::Chunk chunk, llvm::Value* guard);
+  /// `dynamic`: as for Load, one for all lanes.
+  llvm::Value* LoadBits(tensor::BufferId buffer, const IndexValue& index, llvm::Value* dynamic,
+                        int count, plan::Chunk chunk, llvm::Value* guard);
   /// Stores a register value, a scalar meaning the same in all lanes.
   void Store(tensor::BufferId buffer, const IndexValue& index, plan::Chunk chunk,
              llvm::Value* value);
@@ -113,6 +114,7 @@ class MemoryEmitter {
   LoadKey KeyOf(tensor::BufferId buffer, const IndexValue& index, plan::Chunk chunk, int count);
   llvm::Value* LoadScalar(const Piece& piece, llvm::Value* pointer, llvm::Align align,
                           llvm::Value* guard);
+  void FetchAhead(llvm::Value* pointer);
   llvm::Value* LoadVector(const Piece& piece, llvm::Value* pointer, llvm::Align align,
                           plan::Chunk chunk, llvm::Value* guard);
   llvm::Value* Gather(const Piece& piece, llvm::Value* pointer, const IndexValue& index,

@@ -3,11 +3,13 @@
 
 #include "bayloom_model.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bayloom_cpu.h"
 #include "bayloom_decoder.h"
+#include "bayloom_huge_pages.h"
 #include "bayloom_model_data.h"
 #include "bayloom_runtime.h"
 
@@ -109,6 +111,16 @@ static const bayloom_variant* ChooseVariant(const bayloom_network* network) {
   return NULL;
 }
 
+/* The first model moves the weights, before any reads them. */
+static void MoveConstants(const bayloom_network* network) {
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  static bool moved = false; /* a library has one network */
+  pthread_mutex_lock(&lock);
+  if (!moved) bayloom_use_huge_pages(network->constants, network->constant_bytes);
+  moved = true;
+  pthread_mutex_unlock(&lock);
+}
+
 int bayloom_model_create(const bayloom_network* network, int abi_version, bayloom_model** model) {
   if (abi_version != BAYLOOM_ABI_VERSION) return BAYLOOM_ERROR_ABI;
   if (model == NULL) return BAYLOOM_ERROR_NULL;
@@ -123,6 +135,7 @@ int bayloom_model_create(const bayloom_network* network, int abi_version, bayloo
     Free(made);
     return BAYLOOM_ERROR_MEMORY;
   }
+  if (variant->accelerator == NULL) MoveConstants(network);
   if (variant->accelerator != NULL) {
     const int code = variant->accelerator->create(variant->program, &made->accelerated);
     if (code != BAYLOOM_OK) {

@@ -79,6 +79,8 @@ typedef struct {
   const bayloom_variant* variants; /* the first that the processor can run is used */
   const char* processor_error;     /* the text of BAYLOOM_ERROR_PROCESSOR */
   const char* size_error;          /* the text of BAYLOOM_ERROR_SIZE */
+  const void* constants;           /* what kernels read of the weights */
+  int64_t constant_bytes;
 } bayloom_network;
 
 typedef struct bayloom_model bayloom_model;

@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "bayloom/graph/operators/helpers.h"
+#include "bayloom/graph/operators/repeated.h"
 
 namespace bayloom::graph {
 namespace {
@@ -25,7 +26,9 @@ void Transpose(OperatorContext& context) {
   if (sorted != AllAxes(Rank(x))) {
     context.Refuse("attribute perm is not a permutation of the input's axes");
   }
-  context.SetOutput(0, Permute(context, x, axes));
+  const tensor::Tensor permuted = Permute(context, x, axes);
+  NotePermuted(context, x, axes, permuted);
+  context.SetOutput(0, permuted);
 }
 
 /// One axis of a slice: element i is taken from start + i * step.
@@ -301,9 +304,10 @@ void Expand(OperatorContext& context) {
   const tensor::Tensor x = context.Input(0);
   const std::vector<int64_t> shape = BroadcastShape(context, {x.shape(), context.IntsInput(1)});
   if (shape == x.shape()) return context.SetOutput(0, x);
-  context.SetOutput(0, context.builder().Map("expand", shape, [&](const Exprs& place) {
-    return BroadcastAt(x, place);
-  }));
+  const tensor::Tensor expanded = context.builder().Map(
+      "expand", shape, [&](const Exprs& place) { return BroadcastAt(x, place); });
+  NoteExpanded(context, x, expanded);
+  context.SetOutput(0, expanded);
 }
 
 void Tile(OperatorContext& context) {

@@ -9,6 +9,7 @@
 
 #include "bayloom/graph/operators/matrix_product.h"
 #include "bayloom/graph/operators/packed_weights.h"
+#include "bayloom/graph/operators/repeated.h"
 
 namespace bayloom::graph {
 namespace {
@@ -45,6 +46,9 @@ namespace {
 
 void MatMul(OperatorContext& context) {
   if (const auto y = ProductWithBlocks(context, context.Input(0), context.Input(1), 0)) {
+    return context.SetOutput(0, *y);
+  }
+  if (const auto y = ProductWithRepeated(context, context.Input(0), context.Input(1))) {
     return context.SetOutput(0, *y);
   }
   context.SetOutput(0, MatrixProduct(context, context.Input(0), context.Input(1)));

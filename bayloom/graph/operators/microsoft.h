@@ -18,6 +18,7 @@ std::span<const Operator> AttentionOperators();
 std::span<const Operator> BlockQuantizationOperators();
 std::span<const Operator> ConvolutionOperators();
 std::span<const Operator> EmbeddingOperators();
+std::span<const Operator> ExpertOperators();
 std::span<const Operator> MatmulOperators();
 std::span<const Operator> NormalizationOperators();
 std::span<const Operator> QuantizationOperators();

@@ -303,6 +303,7 @@ const Operator* FindOperator(std::string_view domain, std::string_view name) {
                                              microsoft::NormalizationOperators(),
                                              microsoft::QuantizationOperators(),
                                              microsoft::QuantizedMatmulOperators(),
+                                             microsoft::ExpertOperators(),
                                              microsoft::RefusedOperators(),
                                              microsoft::ShapeOperators()}) {
       for (const Operator& entry : family)

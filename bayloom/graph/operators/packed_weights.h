@@ -9,34 +9,58 @@
 
 namespace bayloom::graph {
 
-/// Weights [k, n] as integers of 2, 4 or 8 bits with a scale and an offset for each block of `size`
-/// rows:
+/// Weights [k, n] as integers of 2, 4 or 8 bits with a scale and a zero point for each block of
+/// `size` rows:
 ///
-///     weight[k, n] = level[k, n] * scale[k / size, n] + offset[k / size, n]
+///     weight[k, n] = (level[k, n] - zero[k / size, n]) * scale[k / size, n]
 ///
 /// Levels are not negative; those of neighbouring rows share a byte, the first in its lowest bits.
+/// Weights of several experts have an axis more, the first one.
 struct PackedWeights {
-  tensor::Tensor levels;   ///< uint8 [blocks, size * bits / 8, n], a constant
-  tensor::Tensor scales;   ///< float32 [blocks, n], a constant
-  tensor::Tensor offsets;  ///< float32 [blocks, n], a constant
-  int64_t k, size, bits;   ///< the last block may have rows beyond k
+  tensor::Tensor levels;                ///< uint8 [blocks, size * bits / 8, n], a constant
+  tensor::Tensor scales;                ///< float32 or float16 [blocks, n], a constant
+  std::optional<tensor::Tensor> zeros;  ///< uint8 or float32 [blocks, n], a constant
+  int64_t zero;                         ///< where there are no `zeros`
+  int64_t k, size, bits;                ///< the last block may have rows beyond k
 
-  int64_t blocks() const { return levels.shape()[0]; }
-  int64_t n() const { return levels.shape()[2]; }
+  int64_t blocks() const { return levels.shape()[levels.shape().size() - 3]; }
+  int64_t n() const { return levels.shape().back(); }
 };
 
-/// With more rows than these a product does so much with each weight that it is better unpacked
-/// when it is compiled; with fewer, reading the weights is what takes the time.
-inline constexpr int64_t kMaxRowsOfPackedProducts = 16;
+/// Which experts' weights rows are multiplied by.
+struct Experts {
+  int64_t slots;  ///< products of each row
+  /// int64 [rows, slots]: the expert of each; none: slot number i is expert i.
+  std::optional<tensor::Tensor> chosen;
+};
+
+/// How rows that packed weights multiply are read.
+enum class RowPrecision : uint8_t {
+  kFloat,  ///< as float32
+  /// Rounded to 8 bits, each block of each row with a scale of its own: its largest magnitude is
+  /// 127. Products are summed up as integers, block by block.
+  kInt8,
+};
 
 /// x [..., k] times a matrix that is known to be dequantized block by block along its axis `k_axis`
-/// (KnownFloats::FindBlocks); nullopt where it is not, or x has too many rows.
+/// (KnownFloats::FindBlocks); nullopt where it is not.
 std::optional<tensor::Tensor> ProductWithBlocks(OperatorContext& context, const tensor::Tensor& x,
                                                 const tensor::Tensor& matrix, int k_axis);
 
-/// rows [m, k] times the weights, which are unpacked where they are multiplied.
+/// Those that the node permits: its attribute accuracy_level is 4 for 8 bits.
+RowPrecision PrecisionOfRows(OperatorContext& context);
+
+/// Scales in float16, if that holds all of them as they are.
+tensor::Tensor NarrowScales(OperatorContext& context, const tensor::Tensor& scales);
+
+/// float32 rows [m, k] times the weights, which are unpacked where they are multiplied: [m, n].
 tensor::Tensor PackedProduct(OperatorContext& context, const tensor::Tensor& rows,
-                             const PackedWeights& weights);
+                             const PackedWeights& weights, RowPrecision precision);
+/// float32 rows [m, k], or one for each slot [m, slots, k], times those of their experts:
+/// [m, slots, n].
+tensor::Tensor PackedProduct(OperatorContext& context, const tensor::Tensor& rows,
+                             const PackedWeights& weights, RowPrecision precision,
+                             const Experts& experts);
 
 /// What is stored of weights that a model has as integers [k, n] of at most 8 bits in blocks along
 /// k, from `low` to `low` + 2^bits - 1; scales and, if there are any, zero points are [blocks, n].

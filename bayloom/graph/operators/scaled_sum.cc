@@ -154,6 +154,15 @@ void KnownFloats::Note(const tensor::Tensor& floats, BlockFloats blocks) {
   blocks_.insert_or_assign(floats.id(), std::move(blocks));
 }
 
+void KnownFloats::Note(const tensor::Tensor& floats, RepeatedFloats repeated) {
+  repeated_.insert_or_assign(floats.id(), std::move(repeated));
+}
+
+const RepeatedFloats* KnownFloats::FindRepeated(const tensor::Tensor& floats) const {
+  const auto found = repeated_.find(floats.id());
+  return found == repeated_.end() ? nullptr : &found->second;
+}
+
 const BlockFloats* KnownFloats::FindBlocks(const tensor::Tensor& floats) const {
   const auto found = blocks_.find(floats.id());
   return found == blocks_.end() ? nullptr : &found->second;

@@ -43,6 +43,16 @@ struct JoinedFloats {
   int axis;
 };
 
+/// Each slice of the source along an axis so many times, one after the other: heads of keys that
+/// several heads of queries share.
+struct RepeatedFloats {
+  tensor::Tensor source;
+  int axis;
+  int64_t count;
+  /// The copies are an axis of their own behind `axis`, not part of it.
+  bool apart;
+};
+
 /// (integers - zeros) * scales of a matrix, with a scale and a zero point for each block of so many
 /// elements along an axis: a dequantized constant.
 struct BlockFloats {
@@ -61,15 +71,18 @@ class KnownFloats {
   void Note(const tensor::Tensor& floats, ScaledSum sum);
   void Note(const tensor::Tensor& floats, JoinedFloats joined);
   void Note(const tensor::Tensor& floats, BlockFloats blocks);
+  void Note(const tensor::Tensor& floats, RepeatedFloats repeated);
   /// Null: nothing is known.
   const ScaledSum* FindSum(const tensor::Tensor& floats) const;
   const JoinedFloats* FindJoined(const tensor::Tensor& floats) const;
   const BlockFloats* FindBlocks(const tensor::Tensor& floats) const;
+  const RepeatedFloats* FindRepeated(const tensor::Tensor& floats) const;
 
  private:
   std::unordered_map<ValueId, ScaledSum> sums_;
   std::unordered_map<ValueId, JoinedFloats> joined_;
   std::unordered_map<ValueId, BlockFloats> blocks_;
+  std::unordered_map<ValueId, RepeatedFloats> repeated_;
 };
 
 /// Input number `i` as a sum; nullopt where it is absent or not known to be one.

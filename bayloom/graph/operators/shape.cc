@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "bayloom/graph/operators/helpers.h"
+#include "bayloom/graph/operators/repeated.h"
 
 namespace bayloom::graph {
 namespace {
@@ -42,7 +43,9 @@ void Reshape(OperatorContext& context) {
     }
     shape[*open] = elements / known;
   }
-  context.SetOutput(0, context.builder().View(x, shape));
+  const tensor::Tensor shaped = context.builder().View(x, shape);
+  NoteReshaped(context, x, shaped);
+  context.SetOutput(0, shaped);
 }
 
 void Flatten(OperatorContext& context) {

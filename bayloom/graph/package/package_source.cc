@@ -74,7 +74,8 @@ static const bayloom_variant kVariants[] = {{
 {variants}}};
 static const bayloom_network kNetwork = {{
     {inputs}, {outputs}, {shape_count}, kShapes, {dim_count}, {open_count}, {state_bytes},
-    {decoder}, {variant_count}, kVariants, {processor_error}, {size_error}}};
+    {decoder}, {variant_count}, kVariants, {processor_error}, {size_error}, bayloom_constants,
+    {constant_bytes}}};
 
 int {name}_create(int abi_version, {name}_model** model) {{
   bayloom_model* made = NULL;
@@ -417,6 +418,7 @@ std::string PackageSource(std::span<const PackageShape> shapes,
                      fmt::arg("outputs", plans[0].output_bytes.size()),
                      fmt::arg("processor_error", CString(ProcessorError(variants.back().target))),
                      fmt::arg("size_error", CString(SizeErrorText(shapes))),
+                     fmt::arg("constant_bytes", constant_bytes),
                      fmt::arg("description", CString(PackageDescription(shapes, name)))) +
          (decoder ? DecoderFunctions(name) : "");
 }

@@ -37,6 +37,7 @@ class Folder {
   void Fold(Node& node) {
     iters_ = &node.stage.iters;
     name_ = node.stage.name;
+    unpacks_bytes_ = tensor::IsFloat(node.stage.value->dtype) && IsOfBytes(node.stage.value);
     node.stage.value = FoldParts(node.stage.value);
   }
 
@@ -70,20 +71,29 @@ class Folder {
     }
   }
 
-  /// Bytes that are widened where they are used: instructions multiply bytes.
-  static bool WidensBytes(const tensor::Expr& e) {
-    return e->op == tensor::ExprOp::kCast && e->operands[0]->op == tensor::ExprOp::kLoad &&
-           tensor::IsInteger(e->operands[0]->dtype) && tensor::ByteSize(e->operands[0]->dtype) == 1;
+  /// Bytes that are widened where they are used: instructions multiply bytes. So are the narrow
+  /// scales of bytes.
+  bool WidensInPlace(const tensor::Expr& e) const {
+    if (e->op != tensor::ExprOp::kCast || e->operands[0]->op != tensor::ExprOp::kLoad) return false;
+    const tensor::DType from = e->operands[0]->dtype;
+    return tensor::ByteSize(from) == 1 ? tensor::IsInteger(from)
+                                       : unpacks_bytes_ && from == tensor::DType::kFloat16;
   }
 
-  /// Floats made of bytes, which are stored in place of them because there are a lot.
+  /// Wider elements made of bytes, which are stored in place of them because there are a lot.
   bool UnpacksBytes(const tensor::Expr& e) const {
-    if (!tensor::IsFloat(e->dtype)) return false;
+    const bool is_wider =
+        tensor::IsFloat(e->dtype) || (unpacks_bytes_ && tensor::ByteSize(e->dtype) > 1);
+    return is_wider && IsOfBytes(e);
+  }
+
+  /// Whether most constants that are loaded are bytes.
+  bool IsOfBytes(const tensor::Expr& e) const {
     int64_t largest = 0;
     bool is_bytes = false;
     for (const tensor::Expr& load : LoadsOf(e)) {
       const int64_t elements = graph_.values[load->index].ElementCount();
-      if (elements <= largest) continue;
+      if (elements <= largest || !graph_.values[load->index].constant) continue;
       largest = elements;
       is_bytes = load->dtype == tensor::DType::kUInt8;
     }
@@ -93,7 +103,7 @@ class Folder {
   /// Folding replaces arithmetic by a load: it pays where that does not read more memory than
   /// the constants did.
   bool Pays(const tensor::Expr& e, const Dependence& dependence) const {
-    if (WidensBytes(e) || UnpacksBytes(e)) return false;
+    if (WidensInPlace(e) || UnpacksBytes(e)) return false;
     int64_t loaded = 0;
     for (const tensor::Expr& load : LoadsOf(e)) {
       loaded = std::max(loaded, graph_.values[load->index].ElementCount());
@@ -127,6 +137,7 @@ class Folder {
   Graph& graph_;
   const std::vector<tensor::Iter>* iters_ = nullptr;
   std::string name_;
+  bool unpacks_bytes_ = false;
 };
 
 }  // namespace

@@ -13,6 +13,21 @@ namespace {
 /// Images of so few channels (the network's input) are not worth a copy that puts these last.
 constexpr int64_t kFewChannels = 4;
 
+/// Products of so few rows take no longer than reading the matrix: copying it takes as long again.
+constexpr int64_t kFewRows = 8;
+
+/// Whether the load's neighbours are terms of one sum, and few sums have each element.
+bool IsReadOnceAlongSums(const Node& reader, const tensor::Expr& load) {
+  const std::vector<int64_t>& shape = ShapeOf(reader);
+  const auto spatial = static_cast<int>(shape.size());
+  int64_t rows = 1;
+  for (int i = 0; i < spatial; ++i) {
+    if (!MentionsIter(load, i)) rows *= shape[i];
+  }
+  const tensor::Expr& along = load->operands.back();
+  return rows <= kFewRows && along->op == tensor::ExprOp::kIter && along->index >= spatial;
+}
+
 /// A matrix product wants what its last axis runs along to be contiguous, and so does a
 /// convolution; what interpolates in images wants their channels so.
 bool Suits(const Graph& graph, const Node& reader, const tensor::Expr& before,
@@ -28,7 +43,9 @@ bool Suits(const Graph& graph, const Node& reader, const tensor::Expr& before,
     return graph.values[before->index].shape.back() <= kFewChannels && !MentionsIter(load, last);
   }
   for (size_t d = 0; d + 1 < load->operands.size(); ++d) {
-    if (last >= 0 && MentionsIter(load->operands[d], last)) return false;
+    if (last >= 0 && MentionsIter(load->operands[d], last)) {
+      return reader.kind == NodeKind::kMatmul && IsReadOnceAlongSums(reader, load);
+    }
   }
   return true;
 }

@@ -19,8 +19,64 @@ bool OnlyAddsUnits(const std::vector<int64_t>& from, const std::vector<int64_t>&
   return rest_from == rest_to && from.size() < to.size();
 }
 
-/// Loads through views that only add extents of 1 become loads of what the view shows.
-void LookThroughUnitViews(Graph& graph) {
+/// The indices of the source of a view that only adds extents of 1.
+std::vector<tensor::Expr> WithoutUnits(const std::vector<int64_t>& from,
+                                       const std::vector<int64_t>& shown,
+                                       const std::vector<tensor::Expr>& at) {
+  std::vector<tensor::Expr> indices;
+  size_t next = 0;
+  for (int64_t extent : from) {
+    if (extent == 1) {
+      indices.push_back(0);
+      continue;
+    }
+    while (shown[next] == 1) ++next;
+    indices.push_back(at[next++]);
+  }
+  return indices;
+}
+
+/// The same of a view that merges dimensions, of a node that takes them apart again: an index of
+/// merged dimensions is written as that of the two, such as 2 * i + j for j < 2. nullopt where one
+/// is not, or none are merged.
+std::optional<std::vector<tensor::Expr>> TakenApart(const std::vector<int64_t>& from,
+                                                    const std::vector<int64_t>& shown,
+                                                    const std::vector<tensor::Expr>& at,
+                                                    const std::vector<tensor::Iter>& iters) {
+  std::vector<tensor::Expr> indices(from.size(), tensor::Expr(0));
+  bool merges = false;
+  for (const DimGroup& group : MatchShapes(from, shown)) {
+    int shown_as = -1, parts = 0;
+    for (int d = group.b_begin; d < group.b_end; ++d) {
+      if (shown[d] == 1) continue;
+      if (shown_as >= 0) return std::nullopt;
+      shown_as = d;
+    }
+    if (shown_as < 0) continue;
+    const auto index = tensor::ToLinear(at[shown_as], static_cast<int>(iters.size()));
+    if (!index || index->constant != 0) return std::nullopt;
+    std::vector<int64_t> left = index->coefficients;
+    int64_t stride = 1;
+    for (int d = group.a_end; d-- > group.a_begin;) {
+      if (from[d] == 1) continue;
+      const auto iter = std::ranges::find(left, stride);
+      if (iter == left.end()) return std::nullopt;
+      const auto number = static_cast<int>(iter - left.begin());
+      if (iters[number].extent != from[d]) return std::nullopt;
+      indices[d] = tensor::IterVar(number);
+      *iter = 0;
+      merges = merges || ++parts > 1;
+      stride *= from[d];
+    }
+    if (std::ranges::any_of(left, [](int64_t coefficient) { return coefficient != 0; })) {
+      return std::nullopt;
+    }
+  }
+  return merges ? std::optional(std::move(indices)) : std::nullopt;
+}
+
+/// Loads through views become loads of what the view shows, where the node sees that as it is.
+void LookThroughViews(Graph& graph) {
   const std::vector<int> producers = graph.Producers();
   for (Node& node : graph.nodes) {
     if (node.kind != NodeKind::kMap && node.kind != NodeKind::kReduce) continue;
@@ -31,18 +87,11 @@ void LookThroughUnitViews(Graph& graph) {
           const ValueId source = graph.nodes[producer].source;
           const std::vector<int64_t>& from = graph.values[source].shape;
           const std::vector<int64_t>& shown = graph.values[load->index].shape;
-          if (!OnlyAddsUnits(from, shown)) return std::nullopt;
-          std::vector<tensor::Expr> indices;
-          size_t next = 0;
-          for (int64_t extent : from) {
-            if (extent == 1) {
-              indices.push_back(0);
-              continue;
-            }
-            while (shown[next] == 1) ++next;
-            indices.push_back(load->operands[next++]);
-          }
-          return tensor::Load(source, load->dtype, std::move(indices));
+          const auto indices = OnlyAddsUnits(from, shown)
+                                   ? std::optional(WithoutUnits(from, shown, load->operands))
+                                   : TakenApart(from, shown, load->operands, node.stage.iters);
+          return indices ? std::optional(tensor::Load(source, load->dtype, *indices))
+                         : std::nullopt;
         });
   }
 }
@@ -365,7 +414,7 @@ void NormalizeViews(Graph& graph) {
   RemoveCopies(graph);
   ViewSinker(graph).Run();
   RemoveCopies(graph);
-  LookThroughUnitViews(graph);
+  LookThroughViews(graph);
   RemoveDeadNodes(graph);
   HoistViews(graph);
   RemoveCopies(graph);

@@ -26,16 +26,79 @@ const VectorLoop* VectorLoopInside(const tensor::Program& program, tensor::LoopI
   return nullptr;
 }
 
-/// Floats are in other registers than their bits: those are not put together from elements.
+/// Floats are in other registers than their bits: those are not put together from elements. Where
+/// data says which elements they are, it is the same for all lanes.
 bool CanBeTaken(const tensor::Program& program, const DotPlan& plan, const BlockAccesses& accesses,
-                const tensor::DotFactor& factor) {
-  return accesses.loads.at(factor.load.get()).dynamic.empty() &&
-         (tensor::IsInteger(factor.dtype()) || !IsTakenApart(program, plan, factor));
+                const VectorLoop& vector, const tensor::DotFactor& factor) {
+  const tensor::Block& block = program.blocks[plan.block];
+  for (const PlacedAccess::Dynamic& part : accesses.loads.at(factor.load.get()).dynamic) {
+    const auto moves = [&](tensor::DigitId digit) {
+      return MovesWith(program, block, part.index, digit);
+    };
+    if (plan.IsShifted() || moves(plan.digit) || std::ranges::any_of(vector.lanes, moves)) {
+      return false;
+    }
+  }
+  return (tensor::IsInteger(factor.dtype()) || !IsTakenApart(program, plan, factor));
 }
 
 bool VariesInLanes(const PlacedAccess& access, const VectorLoop& vector) {
   return std::ranges::any_of(
       vector.lanes, [&](tensor::DigitId digit) { return access.affine.CoefficientOf(digit) != 0; });
+}
+
+/// Parts of bytes are taken as signed where that spares a shift.
+std::optional<target::DotMethod> MethodOf(tensor::DotProduct& product,
+                                          const target::Target& target) {
+  const auto method = [&] {
+    return target::DotMethodFor(target, tensor::ToString(product.a.dtype()),
+                                tensor::ToString(product.b.dtype()));
+  };
+  const auto is_shifted = [](const std::optional<target::DotMethod>& found) {
+    return found && found->operands == target::DotOperands::kShifted;
+  };
+  std::optional<target::DotMethod> found = method();
+  if (product.IsPlain() || !is_shifted(found)) return found;
+  for (tensor::DotFactor* factor : {&product.a, &product.b}) {
+    factor->as_signed = factor->shift.defined();
+  }
+  found = method();
+  return is_shifted(found) ? std::nullopt : found;
+}
+
+/// What the scale of products depends on, and how many have one.
+void FindScales(const tensor::Block& block, const tensor::DotProduct& product, DotPlan& plan) {
+  plan.block_scale = product.block;
+  for (int i = 0; i < static_cast<int>(block.iters.size()); ++i) {
+    if (block.iters[i].kind != tensor::IterKind::kReduction) continue;
+    if (product.HasOneScaleAlong(i)) {
+      plan.terms_of_scale *= block.iters[i].extent;
+    } else {
+      plan.scaled_iters.push_back(i);
+    }
+  }
+}
+
+/// A shift, which the byte's first part does not need, and a mask.
+constexpr double kOperationsOfPart = 1.5;
+/// A conversion, a product of two scales, a multiply-add.
+constexpr double kOperationsOfScale = 3;
+
+/// Sums of integers and their total are in registers; what belongs to a scale is done once for it.
+void AddScales(const DotPlan& plan, TileWork& work) {
+  const auto steps = static_cast<double>(std::max<int64_t>(plan.terms_of_scale / plan.depth, 1));
+  work.registers = 2;
+  work.combine += kOperationsOfScale / steps;
+  for (const tensor::Expr& once : {plan.block_scale->scale, plan.block_scale->zero}) {
+    if (!once.defined()) continue;
+    tensor::Visit(once, [&](const tensor::Expr& e) {
+      if (e->op == tensor::ExprOp::kLoad) work.values[e.get()] = {0, 1 / steps, 0, 0};
+    });
+  }
+  if (!plan.block_scale->zero.defined()) return;
+  TileWork::Value& beside = work.values[plan.BesideZero().load.get()];
+  beside.operations += 1;
+  beside.sums += 1;
 }
 
 std::optional<DotPlan> PlanDot(const tensor::Program& program, const target::Target& target,
@@ -46,26 +109,29 @@ std::optional<DotPlan> PlanDot(const tensor::Program& program, const target::Tar
   const BlockAccesses& accesses = all_accesses.at(id);
   const VectorLoop* vector = VectorLoopInside(program, loop, id, vector_loops);
   std::optional<tensor::DotProduct> product = tensor::MatchDotProduct(block);
-  const auto method = target::DotMethodFor(target, tensor::ToString(product->a.dtype()),
-                                           tensor::ToString(product->b.dtype()));
+  const auto method = MethodOf(*product, target);
   if (vector == nullptr || !method) return std::nullopt;
   if (program.ExtentOf(loop) > product->matrix_depth()) return std::nullopt;  // for GPUs
-  DotPlan plan{id,
-               loop,
-               tensor::OnlyDigit(program, loop),
-               *method,
-               product->a,
-               product->b,
-               program.ExtentOf(loop)};
+  DotPlan plan{.block = id,
+               .loop = loop,
+               .digit = tensor::OnlyDigit(program, loop),
+               .method = *method,
+               .a = product->a,
+               .b = product->b,
+               .depth = program.ExtentOf(loop)};
   plan.parts = plan.depth / product->depth();
-  if (plan.depth == product->matrix_depth()) {
+  if (product->block) FindScales(block, *product, plan);
+  if (plan.depth == product->matrix_depth() && product->IsPlain()) {
     plan.matrix = target::MatrixInstructionFor(target, tensor::ToString(product->a.dtype()),
                                                tensor::ToString(product->b.dtype()));
   }
   for (const tensor::DotFactor* factor : {&plan.a, &plan.b}) {
-    if (!CanBeTaken(program, plan, accesses, *factor)) return std::nullopt;
+    if (!CanBeTaken(program, plan, accesses, *vector, *factor)) return std::nullopt;
   }
-  if (method->operands == target::DotOperands::kSwapped) std::swap(plan.a, plan.b);
+  if (method->operands == target::DotOperands::kSwapped) {
+    std::swap(plan.a, plan.b);
+    plan.zero_of_a = true;
+  }
   if (plan.IsShifted()) {
     // What is taken away belongs to the operand that is not shifted: it is needed once for all
     // sums that share it, so it must be there for all of them. Where both could be, it is the
@@ -130,10 +196,12 @@ TileWork WorkOf(const DotPlan& plan, const BlockAccesses& accesses) {
       value.operations += static_cast<double>(3 * plan.parts);
       value.registers = 2 * plan.parts;
     }
+    if (factor->shift.defined()) value.operations += kOperationsOfPart;
     if (!plan.IsShifted()) continue;
     value.operations += 1;
     if (factor == &plan.b) value.sums = 1;
   }
+  if (plan.block_scale) AddScales(plan, work);
   return work;
 }
 

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <optional>
+#include <vector>
 
 #include "bayloom/plan/cpu/tile_cost.h"
 #include "bayloom/plan/vector_plan.h"
@@ -27,7 +28,15 @@ struct DotPlan {
   int64_t parts = 1;  ///< of `depth`, that an instruction sums up one after the other
   /// The instruction for matrices whose depth the loop has; null where the target has none.
   const target::DotInstruction* matrix = nullptr;
+  /// The sums are of integers for one scale at a time, and `a` and `b` are as the instruction takes
+  /// them; what `zero` is taken away from is the one that `zero_of_a` says.
+  std::optional<tensor::BlockScale> block_scale = std::nullopt;
+  bool zero_of_a = false;
+  int64_t terms_of_scale = 1;          ///< products that have one scale
+  std::vector<int> scaled_iters = {};  ///< reduction iterators along which the scale differs
 
+  /// The factor that is multiplied by zeros.
+  const tensor::DotFactor& BesideZero() const { return zero_of_a ? b : a; }
   bool IsShifted() const { return method.operands == target::DotOperands::kShifted; }
 };
 

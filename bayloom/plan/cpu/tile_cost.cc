@@ -35,7 +35,7 @@ TileCost::Demand TileCost::DemandOf(const std::vector<Load>& loads,
                                     const std::vector<int64_t>& steps) const {
   Demand demand;
   for (int64_t s : steps) demand.accumulators *= s;
-  demand.live = demand.accumulators;
+  demand.live = work_.registers * demand.accumulators;
   demand.operations = work_.combine * static_cast<double>(demand.accumulators);
   for (const Load& load : loads) {
     int64_t values = 1, kept = 1;

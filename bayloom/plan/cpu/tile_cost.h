@@ -45,6 +45,7 @@ struct TileWork {
     int64_t sums = 0;       ///< registers in which it is summed up besides
   };
   double combine = 1;                               ///< of each accumulator
+  int64_t registers = 1;                            ///< of each accumulator
   std::map<const tensor::ExprNode*, Value> values;  ///< by load, where it is not the default
 };
 

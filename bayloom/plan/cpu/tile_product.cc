@@ -29,15 +29,19 @@ std::optional<TileProduct> PlanTileProduct(
     tensor::BlockId block, const BlockAccesses& accesses,
     const std::map<tensor::LoopId, VectorLoop>& vector_loops) {
   const VectorLoop* const lanes = LanesAround(program, block, vector_loops);
-  if (lanes == nullptr) return std::nullopt;
+  const bool is_plain = !dot.block_scale && !dot.a.shift.defined() && !dot.b.shift.defined();
+  if (lanes == nullptr || !is_plain) return std::nullopt;
   const auto plan = [&](const tensor::DotFactor& rows,
                         const tensor::DotFactor& columns) -> std::optional<TileProduct> {
     const target::DotInstruction* instruction = target::TileInstructionFor(
         target, tensor::ToString(rows.dtype()), tensor::ToString(columns.dtype()));
     if (instruction == nullptr || dot.depth != instruction->depth) return std::nullopt;
     if (rows.condition.defined() || columns.condition.defined()) return std::nullopt;
-    const tensor::Affine& of_rows = accesses.loads.at(rows.load.get()).affine;
-    const tensor::Affine& of_columns = accesses.loads.at(columns.load.get()).affine;
+    const PlacedAccess& row_access = accesses.loads.at(rows.load.get());
+    const PlacedAccess& column_access = accesses.loads.at(columns.load.get());
+    if (!row_access.dynamic.empty() || !column_access.dynamic.empty()) return std::nullopt;
+    const tensor::Affine& of_rows = row_access.affine;
+    const tensor::Affine& of_columns = column_access.affine;
     const auto fill = tensor::FillTileRegisters(program, block, dot.digit, dot.depth,
                                                 lanes->lanes[0], {of_rows, of_columns});
     if (!fill) return std::nullopt;

@@ -82,7 +82,7 @@ class WarpGroupPlanner {
     product.instruction = target::WarpGroupInstructionFor(limits_, tensor::ToString(dot->a.dtype()),
                                                           tensor::ToString(dot->b.dtype()));
     const DigitId depth = tensor::OnlyDigit(program_, tensorized);
-    if (product.instruction == nullptr || dot->a.condition.defined() ||
+    if (product.instruction == nullptr || !dot->IsPlain() || dot->a.condition.defined() ||
         dot->b.condition.defined() || Extent(depth) != product.instruction->depth ||
         plan_.places[block.output].memory != GpuMemory::kThread) {
       return false;

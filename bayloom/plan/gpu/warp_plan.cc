@@ -64,7 +64,7 @@ class WarpPlanner {
     const auto dot = tensor::MatchDotProduct(program_.blocks[*block]);
     product.instruction = target::WarpInstructionFor(limits_, tensor::ToString(dot->a.dtype()),
                                                      tensor::ToString(dot->b.dtype()));
-    const bool plain = !dot->a.condition.defined() && !dot->b.condition.defined();
+    const bool plain = dot->IsPlain() && !dot->a.condition.defined() && !dot->b.condition.defined();
     if (product.instruction == nullptr || !plain ||
         Extent(product.depth) != product.instruction->depth) {
       return false;

@@ -392,7 +392,9 @@ struct TensorProduct {
 
 Result<TensorProduct> ProductOf(const tensor::Block& block) {
   const std::optional<tensor::DotProduct> product = tensor::MatchDotProduct(block);
-  if (!product) return Error{block.name + " is no sum of products of narrow elements"};
+  if (!product || !product->IsPlain()) {
+    return Error{block.name + " is no sum of products of narrow elements"};
+  }
   if (product->a.condition.defined() || product->b.condition.defined()) {
     return Error{block.name + " reads padding that is not stored"};
   }

@@ -40,7 +40,10 @@ std::optional<Offset> OffsetOf(const tensor::Program& program, AccessPlaces& pla
   for (const tensor::Expr& index : indices) {
     access.indices.push_back(tensor::ComposeIndex(index, block.bindings));
     if (access.indices.back()) continue;
-    if (!program.buffers[buffer].layout.empty()) return std::nullopt;
+    const auto dimension = static_cast<int>(access.indices.size()) - 1;
+    const std::vector<tensor::LayoutAxis>& layout = program.buffers[buffer].layout;
+    const bool is_cut = std::ranges::count(layout, dimension, &tensor::LayoutAxis::dimension) > 1;
+    if (is_cut) return std::nullopt;
     access.indices.back() = tensor::Affine{};
     tensor::Visit(index, [&](const tensor::Expr& part) {
       if (part->op != tensor::ExprOp::kIter) return;

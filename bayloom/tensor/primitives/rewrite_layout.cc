@@ -14,16 +14,19 @@
 namespace bayloom::tensor {
 namespace {
 
-/// A piece of one dimension that one digit of the reader's loops walks through.
+/// A piece of one dimension that one digit of the reader's loops walks through; without a digit the
+/// whole dimension, in which data says where to read.
 struct Piece {
   LayoutAxis axis;
   DigitId digit;
+  bool IsWhole() const { return digit < 0; }
 };
 
-/// The only block that reads the buffer, and the index at which it always does.
+/// The only block that reads the buffer, and the index at which it always does; nullopt where that
+/// is not linear.
 struct Reading {
   BlockId block;
-  std::vector<Affine> index;
+  std::vector<std::optional<Affine>> index;
 };
 
 Result<Reading> FindReading(const Program& program, BufferId id) {
@@ -37,10 +40,7 @@ Result<Reading> FindReading(const Program& program, BufferId id) {
   for (const Access& access : AccessesOf(program, readers[0])) {
     if (access.buffer != id || access.is_write) continue;
     ++accesses;
-    for (const std::optional<Affine>& index : access.indices) {
-      if (!index) return Error{fmt::format("{} is read at an index that is not linear", name)};
-      reading.index.push_back(*index);
-    }
+    reading.index = access.indices;
   }
   if (accesses != 1) return Error{fmt::format("{} is read at several places at once", name)};
   return reading;
@@ -51,7 +51,11 @@ Result<std::vector<Piece>> CutDimensions(const Program& program, const Buffer& b
                                          const Reading& reading) {
   std::vector<Piece> pieces;
   for (size_t d = 0; d < buffer.shape.size(); ++d) {
-    const Affine& index = reading.index[d];
+    if (!reading.index[d]) {
+      pieces.push_back({{static_cast<int>(d), 1, buffer.shape[d]}, -1});
+      continue;
+    }
+    const Affine& index = *reading.index[d];
     int64_t count = 1;
     for (const Affine::Term& term : index.terms) {
       const int64_t extent = program.digit_extents[term.digit];
@@ -83,13 +87,15 @@ void SortByDepth(const Program& program, const Buffer& buffer, BlockId reader,
   int innermost = static_cast<int>(buffer.shape.size()) - 1;
   while (innermost > 0 && buffer.shape[innermost] == 1) --innermost;
   auto depth = [&](const Piece& piece) {
+    if (piece.IsWhole()) return size_t{0};
     const auto at_once = std::find(summed_at_once.begin(), summed_at_once.end(), piece.digit);
-    if (at_once != summed_at_once.end()) return order.size() + 1;
-    if (piece.axis.dimension == innermost && piece.axis.stride == 1) return order.size();
-    return static_cast<size_t>(std::find(order.begin(), order.end(), piece.digit) - order.begin());
+    if (at_once != summed_at_once.end()) return order.size() + 2;
+    if (piece.axis.dimension == innermost && piece.axis.stride == 1) return order.size() + 1;
+    const auto place = std::find(order.begin(), order.end(), piece.digit) - order.begin();
+    return static_cast<size_t>(place) + 1;
   };
-  std::sort(pieces.begin(), pieces.end(),
-            [&](const Piece& a, const Piece& b) { return depth(a) < depth(b); });
+  std::stable_sort(pieces.begin(), pieces.end(),
+                   [&](const Piece& a, const Piece& b) { return depth(a) < depth(b); });
 }
 
 /// Appends an axis, merged with the one before where they are neighbours in their dimension.
@@ -212,6 +218,10 @@ Status RewriteLayout(Program& program, BufferId id) {
   }
   Result<std::vector<Piece>> pieces = CutDimensions(program, program.buffers[id], *reading);
   if (!pieces) return pieces.error();
+  if (*copy >= 0 && std::ranges::any_of(*pieces, &Piece::IsWhole)) {
+    return Error{
+        fmt::format("{} is read at an index that is not linear", program.buffers[id].name)};
+  }
   SortByDepth(program, program.buffers[id], reading->block, *pieces);
   std::vector<LayoutAxis> layout;
   for (const Piece& piece : *pieces) AppendAxis(piece.axis, layout);

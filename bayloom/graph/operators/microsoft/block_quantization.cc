@@ -60,20 +60,28 @@ tensor::Tensor Shaped(OperatorContext& context, int input, std::vector<int64_t> 
   return context.builder().View(x, std::move(shape));
 }
 
-/// Zero points of blocks as floats, [n, count]: floats, or integers packed as the weights are.
-tensor::Tensor ZeroPoints(OperatorContext& context, int input, const Blocks& b, DType type) {
-  if (!context.HasInput(input)) {
-    const double middle = static_cast<double>(int64_t{1} << (b.bits - 1));
-    return Filled(context, middle, type, {1, 1});
-  }
+/// Zero points of blocks, [n, count]: floats, or bytes of integers packed as the weights are;
+/// nullopt: the middle of the levels.
+std::optional<tensor::Tensor> GivenZeroPoints(OperatorContext& context, int input,
+                                              const Blocks& b) {
+  if (!context.HasInput(input)) return std::nullopt;
   if (tensor::IsFloat(context.Input(input).dtype())) {
     return Shaped(context, input, {b.n, b.count()});
   }
   const tensor::Tensor packed = Shaped(context, input, {b.n, CeilDivide(b.count() * b.bits, 8)});
   return context.builder().Map("zeros", {b.n, b.count()}, [&](const Exprs& s) {
     const Expr byte = packed(s[0], tensor::FloorDiv(s[1], Expr(8 / b.bits)));
-    return tensor::Cast(type, BitsOf(byte, s[1], b.bits));
+    return tensor::Cast(DType::kUInt8, BitsOf(byte, s[1], b.bits));
   });
+}
+
+int64_t MiddleLevel(const Blocks& b) { return int64_t{1} << (b.bits - 1); }
+
+/// Zero points as floats, [n, count] or [1, 1].
+tensor::Tensor ZeroPoints(OperatorContext& context, int input, const Blocks& b, DType type) {
+  const auto given = GivenZeroPoints(context, input, b);
+  return given ? ConvertTo(context, type, *given)
+               : Filled(context, static_cast<double>(MiddleLevel(b)), type, {1, 1});
 }
 
 /// The weights as floats, [n, k]. `groups` gives each k its block where it is not k / size.
@@ -112,16 +120,16 @@ std::optional<PackedWeights> StoredWeights(OperatorContext& context, const Block
   if (context.HasInput(4)) return std::nullopt;
   const tensor::Tensor packed = Shaped(context, 1, {b.n, b.count(), b.bytes()});
   const tensor::Tensor scales = Shaped(context, 2, {b.n, b.count()});
-  const tensor::Tensor zeros = ZeroPoints(context, 3, b, scales.dtype());
-  const bool is_known =
-      builder.ConstantOf(packed) && builder.ConstantOf(scales) && builder.ConstantOf(zeros);
-  if (!is_known || scales.dtype() != DType::kFloat32) return std::nullopt;
-  const tensor::Tensor offsets = builder.Map("offset", {b.count(), b.n}, [&](const Exprs& s) {
-    return -BroadcastAt(zeros, {s[1], s[0]}) * scales(s[1], s[0]);
-  });
+  std::optional<tensor::Tensor> zeros = GivenZeroPoints(context, 3, b);
+  if (zeros) zeros = Permute(context, *zeros, {1, 0});
   const tensor::Tensor levels = Permute(context, packed, {1, 2, 0});
-  if (!builder.ConstantOf(levels) || !builder.ConstantOf(offsets)) return std::nullopt;
-  return PackedWeights{levels, Permute(context, scales, {1, 0}), offsets, b.k, b.size, b.bits};
+  const bool is_known = builder.ConstantOf(levels) && builder.ConstantOf(scales) &&
+                        (!zeros || builder.ConstantOf(*zeros));
+  if (!is_known || scales.dtype() != DType::kFloat32) return std::nullopt;
+  return PackedWeights{levels, NarrowScales(context, Permute(context, scales, {1, 0})),
+                       zeros,  MiddleLevel(b),
+                       b.k,    b.size,
+                       b.bits};
 }
 
 void MatMulNBits(OperatorContext& context) {
@@ -139,9 +147,9 @@ void MatMulNBits(OperatorContext& context) {
   std::optional<tensor::Tensor> bias;
   if (context.HasInput(5)) bias = Shaped(context, 5, {b.n});
   shape.back() = b.n;
-  if (rows.shape()[0] <= kMaxRowsOfPackedProducts && rows.dtype() == DType::kFloat32) {
+  if (rows.dtype() == DType::kFloat32) {
     if (const auto stored = StoredWeights(context, b)) {
-      tensor::Tensor y = PackedProduct(context, rows, *stored);
+      tensor::Tensor y = PackedProduct(context, rows, *stored, PrecisionOfRows(context));
       if (bias) {
         y = Elementwise(context, "bias", {y, *bias}, [](const Exprs& e) { return e[0] + e[1]; });
       }

@@ -23,8 +23,6 @@ void Generation(OperatorContext& context) {
   context.Refuse("loops over generated tokens are not supported: export the decoder's step");
 }
 
-void Experts(OperatorContext& context) { context.Refuse("mixtures of experts are not supported"); }
-
 void DeviceOnly(OperatorContext& context) {
   context.Refuse("the operator exists on GPUs only: optimize the model for the CPU");
 }
@@ -44,11 +42,9 @@ std::span<const Operator> RefusedOperators() {
       {"GreedySearch", Generation, kDomain},
       {"LongformerAttention", DeviceOnly, kDomain},
       {"MaxPool", Blocked, kBlockedDomain},
-      {"MoE", Experts, kDomain},
       {"PackedAttention", Packed, kDomain},
       {"PackedMultiHeadAttention", Packed, kDomain},
       {"PagedAttention", Packed, kDomain},
-      {"QMoE", Experts, kDomain},
       {"QOrderedAttention", DeviceOnly, kDomain},
       {"QOrderedGelu", DeviceOnly, kDomain},
       {"QOrderedLayerNormalization", DeviceOnly, kDomain},

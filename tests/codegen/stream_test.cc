@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Constants that are read once in a run are fetched ahead.
+#include <gmock/gmock.h>
+
+#include "bayloom/codegen/host.h"
+#include "bayloom/sketch/default_schedule.h"
+#include "bayloom/target/named_target.h"
+#include "tests/codegen/compiled.h"
+
+namespace bayloom::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+tensor::Workload Product(int64_t m, int64_t n, int64_t k) {
+  tensor::WorkloadBuilder b("product");
+  const tensor::Tensor x = b.Input("x", {m, k}, tensor::DType::kFloat32);
+  const tensor::Tensor w = b.Constant("w", {k, n}, tensor::DType::kFloat32);
+  return b.Build({tensor::Matmul(b, "matmul", x, w, {})});
+}
+
+std::string Assembly(const tensor::Workload& workload) {
+  const target::Target target = *target::LevelTarget("x86-64-v3", 1);
+  const Result<std::string> assembly =
+      codegen::EmitAssembly(sketch::DefaultSchedule(workload, target), target, "kernel");
+  EXPECT_TRUE(assembly);
+  return assembly ? *assembly : "";
+}
+
+TEST(Streams, OfLargeConstantsAreFetchedAhead) {
+  EXPECT_THAT(Assembly(Product(1, 512, 512)), HasSubstr("prefetcht0"));
+  EXPECT_THAT(Assembly(Product(8, 512, 512)), Not(HasSubstr("prefetch"))) << "each is read again";
+  EXPECT_THAT(Assembly(Product(1, 64, 64)), Not(HasSubstr("prefetch"))) << "it stays in a cache";
+}
+
+}  // namespace
+}  // namespace bayloom::testing
