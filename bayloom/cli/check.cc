@@ -19,6 +19,7 @@
 #include "bayloom/cli/help.h"
 #include "bayloom/cli/options/model_option.h"
 #include "bayloom/cli/partial_plan.h"
+#include "bayloom/graph/decoder.h"
 #include "bayloom/graph/partial.h"
 #include "bayloom/graph/survey.h"
 #include "bayloom/graph/tasks.h"
@@ -41,20 +42,62 @@ struct CheckOptions {
 struct CheckedModel {
   graph::ModelSurvey survey;
   PartWork work = {};
+  nlohmann::json decoder = {};  ///< of a network with states: what it is as a decoder; else null
 };
 
-PartWork WorkOf(graph::Graph network, const PrecisionOption& precision) {
-  const graph::TaskGraph tasks = precision.TasksOf(std::move(network));
+PartWork WorkOf(const graph::TaskGraph& tasks) {
   PartWork work = {0, std::ssize(tasks.tasks)};
   for (const graph::GraphTask& task : tasks.tasks)
     work.flops += task.weight * task.workload.Flops();
   return work;
 }
 
+nlohmann::json DecoderJson(const graph::Graph& graph) {
+  if (graph.states.empty()) return {};
+  const Result<graph::Decoder> decoder = graph::AsDecoder(graph);
+  if (!decoder) return {{"reason", decoder.error().message}};
+  nlohmann::json inputs = nlohmann::json::object(), states = nlohmann::json::array();
+  for (size_t i = 0; i < graph.inputs.size(); ++i) {
+    inputs[graph.values[graph.inputs[i]].name] = ToString(decoder->inputs[i]);
+  }
+  for (const graph::State& state : graph.states) {
+    states.push_back({graph.values[state.past].name, graph.values[state.present].name});
+  }
+  int64_t constants = 0;
+  for (const graph::Value& value : graph.values) {
+    if (value.constant) constants += std::ssize(value.constant->data);
+  }
+  return {{"capacity", decoder->Capacity(graph)},
+          {"words", decoder->words},
+          {"inputs", std::move(inputs)},
+          {"states", std::move(states)},
+          {"constant_bytes", constants},
+          {"state_bytes_per_token", graph::Decoder::StateBytes(graph, 0)}};
+}
+
+std::string DecoderText(const nlohmann::json& decoder) {
+  if (decoder.is_null()) return "";
+  if (decoder.contains("reason")) {
+    return fmt::format("no decoder: {}\n", decoder["reason"].get<std::string>());
+  }
+  const auto megabytes = [&](const char* key) { return decoder[key].get<double>() / 1e6; };
+  return fmt::format(
+      "decoder of {} words and {} tokens with {} states, the first one {}; a step reads {:.1f} MB "
+      "of "
+      "constants, and {:.4f} MB of states for each token before it\n",
+      decoder["words"].get<int64_t>(), decoder["capacity"].get<int64_t>(), decoder["states"].size(),
+      base::SingleLine(decoder["states"][0][1].get<std::string>()), megabytes("constant_bytes"),
+      megabytes("state_bytes_per_token"));
+}
+
 CheckedModel Examine(const ModelOption& model) {
   CheckedModel checked{graph::SurveyOnnx(model.path, model.OnlyShape().options)};
   if (!checked.survey.graph) return checked;
-  checked.work = WorkOf(*std::move(checked.survey.graph), model.precision);
+  checked.work = WorkOf(model.precision.TasksOf(*std::move(checked.survey.graph)));
+  if (checked.survey.open_graph) {
+    checked.decoder =
+        DecoderJson(model.precision.TasksOf(*std::move(checked.survey.open_graph)).graph);
+  }
   checked.survey.graph.reset();
   return checked;
 }
@@ -216,6 +259,7 @@ nlohmann::json ToJson(const CheckedModel& checked) {
     json["flops"] = checked.work.flops;
     json["tasks"] = checked.work.tasks;
   }
+  if (!checked.decoder.is_null()) json["decoder"] = checked.decoder;
   return json;
 }
 
@@ -270,7 +314,7 @@ std::string Text(const CheckedModel& checked) {
     text += fmt::format("\n{} in {}{}\n", report::FormatFlops(checked.work.flops),
                         Plural(static_cast<size_t>(checked.work.tasks), "task", "tasks"), assumed);
   }
-  return text;
+  return text + DecoderText(checked.decoder);
 }
 
 /// The steps of a model of which not all is supported.
@@ -279,7 +323,8 @@ void CheckParts(const CheckOptions& options) {
   std::vector<PartWork> work;
   PartWork all;
   for (graph::PartialStep& step : network.steps) {
-    work.push_back(step.part ? WorkOf(*std::move(step.part), options.model.precision) : PartWork());
+    work.push_back(step.part ? WorkOf(options.model.precision.TasksOf(*std::move(step.part)))
+                             : PartWork());
     all.flops += work.back().flops;
     all.tasks += work.back().tasks;
   }

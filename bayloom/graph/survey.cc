@@ -23,6 +23,7 @@
 #include "bayloom/graph/import/last_rows.h"
 #include "bayloom/graph/import/onnx_tensor.h"
 #include "bayloom/graph/import/opset_versions.h"
+#include "bayloom/graph/open/generalize.h"
 #include "bayloom/graph/open/import_open.h"
 
 namespace bayloom::graph {
@@ -209,7 +210,7 @@ void CheckOptions(const std::string& path, const std::vector<DeclaredInput>& inp
 /// that inputs and outputs have then.
 void SurveyOpen(const std::string& path, const onnx::ModelProto& model,
                 const ImportOptions& options, ModelSurvey& survey) {
-  const Graph open = ImportOpen(path, model, options);
+  Graph open = ImportOpen(path, model, options);
   for (DescribedTensor& input : survey.inputs) {
     for (ValueId value : open.inputs) {
       if (open.values[value].name == input.name) input.type = TypeOf(open, value);
@@ -218,6 +219,8 @@ void SurveyOpen(const std::string& path, const onnx::ModelProto& model,
   for (size_t i = 0; i < open.outputs.size(); ++i) {
     survey.outputs.at(i).type = TypeOf(open, open.outputs[i].value);
   }
+  ForgetInnerBounds(open);
+  survey.open_graph = std::move(open);
 }
 
 }  // namespace

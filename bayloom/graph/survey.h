@@ -64,6 +64,8 @@ struct ModelSurvey {
   /// The network, if all of it is supported, with the extents given and assumed, and the largest
   /// ones of those that stay open.
   std::optional<Graph> graph;
+  /// The same with open dimensions, where options.symbols name some and nothing is missing.
+  std::optional<Graph> open_graph;
 
   bool IsSupported() const { return refusals.empty() && problems.empty(); }
   /// Whether it can be imported with the options as they are.

@@ -11,14 +11,15 @@
     {'tile': 32, 'unroll': 1}
 
 `Study` searches a space of parameters, `tune_kernel` does so for users of Kernel Tuner and
-`bayloom.optuna.BayloomSampler` within Optuna; `tune`, `compile`, `load` and `Session` are for
-neural networks, `map` for accelerators, `search` for scenario files, `open` for databases.
+`bayloom.optuna.BayloomSampler` within Optuna; `tune`, `compile`, `load`, `Session` and `Decoder`
+are for neural networks, `map` for accelerators, `search` for scenario files, `open` for databases.
 """
 
 from ._core import InputError, MachineError, __version__, optimizers
 from .commands import compile, map, search, tune
 from .compiled import CompiledNetwork, Session, load
 from .database import Database, open
+from .decoder import Decoder
 from .kernel import tune_kernel
 from .parameters import (Categorical, Factorization, Integer, Ordinal, Parameter, Permutation,
                          Real)
@@ -27,7 +28,8 @@ from .study import Exhausted, FinishedTrial, Infeasible, Study, Trial
 
 # Not what Python has under the same name: compile, map, open.
 __all__ = [
-    "Categorical", "CommandFailed", "CompiledNetwork", "Database", "Exhausted", "Factorization",
+    "Categorical", "CommandFailed", "CompiledNetwork", "Database", "Decoder",
+    "Exhausted", "Factorization",
     "FinishedTrial", "Infeasible", "InputError", "Integer", "MachineError", "NoCompiler", "Ordinal",
     "Parameter", "Permutation", "Real", "Session", "Stopped", "Study", "Trial", "load", "optimizers", "search",
     "tune", "tune_kernel",

@@ -64,7 +64,9 @@ class CompiledNetwork:
         except (OSError, AttributeError) as error:
             raise InputError(f"{self.path}: no library of 'bayloom compile': {error}") from None
         self._error_text = self._function("error_text", ctypes.c_char_p, ctypes.c_int)
-        shapes = json.loads(describe())["shapes"]
+        description = json.loads(describe())
+        shapes = description["shapes"]
+        self.decoder: Optional[Mapping] = description.get("decoder")  # bayloom.Decoder takes it
         self._shapes = [tuple([_tensor(described) for described in shape[side]]
                               for side in ("inputs", "outputs")) for shape in shapes]
         self._open = [shape.get("open", {}) for shape in shapes]
@@ -75,9 +77,19 @@ class CompiledNetwork:
         self._model = ctypes.c_void_p()
         if threads is not None:
             self._check(self._function("set_threads", ctypes.c_int, ctypes.c_int)(threads))
+        self._create()
+
+    def _create(self) -> None:
         create = self._function("create", ctypes.c_int, ctypes.c_int,
                                 ctypes.POINTER(ctypes.c_void_p))
         self._check(create(_ABI_VERSION, ctypes.byref(self._model)))
+
+    def another(self) -> "CompiledNetwork":
+        """Another model of the library, whose calls do not wait for those of this one."""
+        other = object.__new__(CompiledNetwork)
+        other.__dict__.update(self.__dict__, _lock=threading.Lock(), _model=ctypes.c_void_p())
+        other._create()
+        return other
 
     def __del__(self):
         if getattr(self, "_model", None):

@@ -60,6 +60,13 @@ TEST(Decoder, CopiesNoPast) {
   }
 }
 
+TEST(Decoder, KeepsWhatGroupedAttentionHasSeen) {
+  for (const OpenModel& model : OpenModels()) {
+    if (model.name != "grouped_attention_behind_the_past") continue;
+    EXPECT_EQ(TasksOf(model).graph.states.size(), 2u);
+  }
+}
+
 TEST(Decoder, IsNoneWhereRowsBeginAnywhere) {
   const OpenModel model = {"narrow",
                            {kHeld, {"s", 1, 6}},

@@ -206,6 +206,15 @@ std::vector<OpenModel> OpenModels() {
            "}> { h = Shape(x) n = Gather(h, zero) r = Range(zero, n, one) e = Gather(table, r) "
            "z = Add(x, e) }"},
       DecoderModel({{"p", 0, 20}, {"s", 1, 6}}),
+      {"grouped_attention_behind_the_past",
+       {{"p", 0, 20}, {"s", 1, 6}},
+       "g (float[1, s, 64] q, float[1, s, 32] k, float[1, s, 32] v, float[1, 2, p, 16] x, "
+       "float[1, 2, p, 16] y, int64[1, t] m) => (float[1, s, 64] z, float[1, 2, t, 16] a, "
+       "float[1, 2, t, 16] b) <int64[1] one = {1}, int64 place = {1}> { "
+       "n = ReduceSum<keepdims = 1>(m, one) l = Sub(n, one) h = Cast<to = 6>(l) c = Shape(m) "
+       "d = Gather(c, place) w = Cast<to = 6>(d) z, a, b = com.microsoft.GroupQueryAttention"
+       "<num_heads = 4, kv_num_heads = 2>(q, k, v, x, y, h, w) }",
+       {{"t", "p+s"}}},
       {"positions_behind_the_past",
        {past, {"s", 1, 6}},
        "g (float[p, 2] x, float[s, 2] y) => (float[s, 2] z) <int64 zero = {0}, int64 one = {1}, "

@@ -284,7 +284,7 @@ class LayoutConverter {
     const size_t rank = ShapeOf(node).size();
     if (node.kind == NodeKind::kWindow) return WindowOutputOrder(node, window);
     if (node.kind == NodeKind::kMatmul) return MatmulOutputOrder(node);
-    if (node.kind == NodeKind::kCall) return Identity(rank);
+    if (node.kind == NodeKind::kCall || IsState(node)) return Identity(rank);
     const int channels = SampledChannels(node);
     if (channels >= 0) return WithLast(Identity(rank), channels);
     const Demand& demand = demands_[node.output()];
@@ -292,6 +292,16 @@ class LayoutConverter {
     const Order following = FollowingOrder(node);
     if (Satisfies(following, demand)) return following;
     return WithLast(Identity(rank), demand.last);
+  }
+
+  /// An input with elements behind it stays in the order of the input, whose memory it shares
+  /// (JoinStates).
+  bool IsState(const Node& node) const {
+    const tensor::Expr& value = node.stage.value;
+    const bool is_choice = is_output_[node.output()] && !graph_.symbols.empty() &&
+                           value->op == tensor::ExprOp::kSelect;
+    return is_choice && value->operands[1]->op == tensor::ExprOp::kLoad &&
+           std::ranges::count(graph_.inputs, value->operands[1]->index) > 0;
   }
 
   /// If a product is only transposed, it is written in the order of the transposed result.

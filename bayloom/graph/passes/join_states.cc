@@ -75,6 +75,8 @@ class StateJoiner {
       : graph_(graph), producers_(graph.Producers()), consumers_(graph.Consumers()) {}
 
   void Run() {
+    for (const GraphOutput& output : graph_.outputs) ReadThroughViews(output.value);
+    consumers_ = graph_.Consumers();
     for (const GraphOutput& output : graph_.outputs) {
       if (const std::optional<Appending> appending = AsAppending(output.value)) Join(*appending);
     }
@@ -145,11 +147,37 @@ class StateJoiner {
     return row % target::kBufferAlignment == 0;
   }
 
+  /// What reads an open output under another shape reads the output itself, where indices allow it:
+  /// rows of a state lie apart as those of no view do.
+  void ReadThroughViews(ValueId value) {
+    if (!IsOpen(graph_.values[value])) return;
+    for (const int n : consumers_[value]) {
+      const ValueId view = graph_.nodes[n].output();
+      if (graph_.nodes[n].kind != NodeKind::kView) continue;
+      for (const int reader : consumers_[view]) ReadThroughView(value, view, graph_.nodes[reader]);
+    }
+  }
+
+  void ReadThroughView(ValueId value, ValueId view, Node& reader) const {
+    if (reader.IsAlias() || reader.kind == NodeKind::kCall) return;
+    const std::vector<int64_t>&shape = graph_.values[value].shape,
+          &shown = graph_.values[view].shape;
+    reader.stage.value =
+        RewriteLoads(reader.stage.value, [&](const Expr& load) -> std::optional<Expr> {
+          if (load->index != view) return std::nullopt;
+          auto indices = IndicesBehindView(shape, shown, load->operands);
+          if (!indices) return std::nullopt;
+          return tensor::Load(value, load->dtype, *std::move(indices));
+        });
+  }
+
   /// Whether all readers take single elements of it, wherever they lie.
   bool AreReadInPlace(ValueId value) const {
     return std::ranges::all_of(consumers_[value], [&](int n) {
       const Node& reader = graph_.nodes[n];
-      return !reader.IsAlias() && reader.kind != NodeKind::kCall;
+      const bool is_unread =
+          reader.IsAlias() && consumers_[reader.output()].empty() && !IsOutput(reader.output());
+      return is_unread || (!reader.IsAlias() && reader.kind != NodeKind::kCall);
     });
   }
 
@@ -204,7 +232,7 @@ class StateJoiner {
 
   Graph& graph_;
   const std::vector<int> producers_;
-  const std::vector<std::vector<int>> consumers_;
+  std::vector<std::vector<int>> consumers_;
   std::vector<std::pair<int, Node>> added_;  // with the node that they have to precede
 };
 
