@@ -14,6 +14,7 @@
 
 #include "bayloom/graph/builder.h"
 #include "bayloom/graph/call_kinds.h"
+#include "bayloom/graph/decoder.h"
 #include "bayloom/graph/executor.h"
 #include "bayloom/graph/extent_sum.h"
 #include "bayloom/graph/graph.h"
