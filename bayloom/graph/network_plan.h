@@ -22,8 +22,8 @@ struct Storage {
     kInput,     ///< the caller's input number `position`
     kOutput,    ///< the caller's output number `position`
     kArena,     ///< at byte `position` of the arena
-    kState,     ///< at byte `position` of the memory of states, or so many rows behind that
     kConstant,  ///< at byte `position` of the constants
+    kState,     ///< at byte `position` of the memory of states, or so many rows behind that
   };
   Kind kind = Kind::kArena;
   int64_t position = 0;
