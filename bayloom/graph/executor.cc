@@ -115,7 +115,7 @@ struct OnProcessor final : Executor::Impl {
     workspace = codegen::AllocateAligned(PlaceWorkspaces(objects, programs));
     constants = codegen::AllocateAligned(static_cast<int64_t>(plan.constants.size()));
     Copy(constants.get(), plan.constants.data(), static_cast<int64_t>(plan.constants.size()));
-    bayloom_use_huge_pages(constants.get(), static_cast<int64_t>(plan.constants.size()));
+    bayloom_use_huge_pages(constants.get(), static_cast<int64_t>(plan.constants.size()), 0);
     plan.constants = {};
     std::vector<int64_t> largest;
     for (const Symbol& symbol : plan.symbols) largest.push_back(symbol.largest);

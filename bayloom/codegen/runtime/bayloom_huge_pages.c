@@ -16,7 +16,7 @@ static char* NextHugePage(const void* memory) {
   return (char*)(((uintptr_t)memory + kHugePage - 1) / kHugePage * kHugePage);
 }
 
-void bayloom_use_huge_pages(const void* memory, int64_t bytes) {
+void bayloom_use_huge_pages(const void* memory, int64_t bytes, int read_only) {
 #ifdef MADV_HUGEPAGE
   if (bytes < kLeastBytes) return;
   char* const begin = NextHugePage(memory);
@@ -31,7 +31,7 @@ void bayloom_use_huge_pages(const void* memory, int64_t bytes) {
     return;
   }
   memcpy(copy, begin, size);
-  mprotect(copy, size, PROT_READ);
+  if (read_only) mprotect(copy, size, PROT_READ);
   if (mremap(copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, begin) == MAP_FAILED) {
     munmap(reserved, size + kHugePage);
     return;
@@ -39,6 +39,6 @@ void bayloom_use_huge_pages(const void* memory, int64_t bytes) {
   if (copy > reserved) munmap(reserved, (size_t)(copy - reserved));
   if (reserved + kHugePage > copy) munmap(copy + size, (size_t)(reserved + kHugePage - copy));
 #else
-  (void)memory, (void)bytes;
+  (void)memory, (void)bytes, (void)read_only;
 #endif
 }

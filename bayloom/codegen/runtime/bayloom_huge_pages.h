@@ -13,8 +13,9 @@ extern "C" {
 /* Puts what is never written any more into huge pages, at the same addresses, where it is large and
  * the system has some: weights that are read once a run come from memory a fifth faster, since the
  * processor fetches ahead within a page only. Without effect otherwise. No other thread may read
- * the memory meanwhile, and it becomes read-only. */
-void bayloom_use_huge_pages(const void* memory, int64_t bytes);
+ * the memory meanwhile. `read_only`: whether it is then, as constants of a library are; memory that
+ * will be freed may not be. */
+void bayloom_use_huge_pages(const void* memory, int64_t bytes, int read_only);
 
 #ifdef __cplusplus
 }

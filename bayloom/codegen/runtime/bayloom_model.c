@@ -116,7 +116,7 @@ static void MoveConstants(const bayloom_network* network) {
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   static bool moved = false; /* a library has one network */
   pthread_mutex_lock(&lock);
-  if (!moved) bayloom_use_huge_pages(network->constants, network->constant_bytes);
+  if (!moved) bayloom_use_huge_pages(network->constants, network->constant_bytes, 1);
   moved = true;
   pthread_mutex_unlock(&lock);
 }

@@ -56,14 +56,15 @@ tensor::Tensor WeightsOf(OperatorContext& context, const tensor::Tensor& router,
 }
 
 /// Few tokens read the weights of the experts that were chosen for them. Of more tokens each
-/// expert is chosen by some: all are computed, and those that were not chosen count nothing.
+/// expert is chosen by some: all are computed, and those that were not chosen count nothing. Of
+/// imports for several lengths the longest decides for all.
 Routing Route(OperatorContext& context, const tensor::Tensor& router, bool among_chosen) {
   const int64_t tokens = router.shape()[0], count = router.shape()[1];
   const int64_t k = context.Int("k", 1);
   if (k < 1 || k > count) context.Refuse(fmt::format("{} of {} experts", k, count));
   const Choice choice = Choose(context, router, k);
   const tensor::Tensor weights = WeightsOf(context, router, choice, among_chosen);
-  const bool are_few = tokens * k <= count && !context.builder().compares_lengths();
+  const bool are_few = context.builder().UnrollingOf(tokens).steps * k <= count;
   if (are_few) return {{k, choice.experts}, weights};
   const tensor::Tensor spread = context.builder().Reduce(
       "router.spread", {tokens, count}, {{"slot", k}}, tensor::Reduction::kSum,
