@@ -17,6 +17,7 @@
 #include "bayloom/base/clock.h"
 #include "bayloom/base/duration.h"
 #include "bayloom/base/quantile.h"
+#include "bayloom/cli/bench_decoder.h"
 #include "bayloom/cli/commands.h"
 #include "bayloom/cli/network_runner.h"
 #include "bayloom/cli/output.h"
@@ -44,6 +45,7 @@ struct BenchOptions {
   std::string time = "3s";
   bool untuned = false;
   bool json = false;
+  DecoderSteps steps;
 };
 
 /// Calls that run at the same time as others.
@@ -348,7 +350,26 @@ std::string Describe(const measure::Timing& timing) {
                      100 * timing.spread, timing.runs);
 }
 
+void BenchSteps(const BenchOptions& options) {
+  if (options.untuned) throw InputError("--untuned does not go with --decode and --prefill");
+  const double seconds = base::ParseDuration(options.time, "--time");
+  const TimedSteps timed = TimeSteps(options.network, options.steps, seconds);
+  if (!options.json) {
+    fmt::print(
+        "{}\nweights: products with constants; attention: those with states; memory delivers "
+        "{:.1f} GB/s\n",
+        timed.table.Text(), timed.memory_bytes_per_second / 1e9);
+    return;
+  }
+  const nlohmann::json shown = {{"model", options.network.model.path},
+                                {"threads", options.network.target.Resolve().cores},
+                                {"peak_bytes_per_second", timed.memory_bytes_per_second},
+                                {"steps", timed.table.Json()}};
+  fmt::print("{}\n", report::JsonText(shown));
+}
+
 void Bench(const BenchOptions& options) {
+  if (!options.steps.empty()) return BenchSteps(options);
   const double seconds = base::ParseDuration(options.time, "--time");
   measure::LoadMonitor load({.threads = options.network.target.Resolve().cores});
   const tuning::TunedNetwork network = options.network.Load();
@@ -430,6 +451,15 @@ void AddBenchCommand(CLI::App& app) {
   bench->add_option("--time", options->time, "How long to measure, e.g. 500ms, 10s")
       ->option_text("TIME")
       ->capture_default_str();
+  const auto add_lengths = [&](const char* name, std::vector<int64_t>& lengths, const char* text) {
+    bench->add_option(name, lengths, text)
+        ->option_text("TOKENS")
+        ->delimiter(',')
+        ->check(CLI::NonNegativeNumber);
+  };
+  add_lengths("--decode", options->steps.decode,
+              "Of a language model's decoder, time steps of one token behind so many: 128,2048");
+  add_lengths("--prefill", options->steps.prefill, "The same for prompts of so many tokens: 512");
   bench->add_flag("--untuned", options->untuned,
                   "Also time the programs used without any trial, in turns with these");
   bench->add_flag("--json", options->json, "Print JSON");
@@ -442,7 +472,9 @@ void AddBenchCommand(CLI::App& app) {
       "\n"
       "Examples:\n"
       "  bayloom bench resnet18.onnx --untuned\n"
-      "  bayloom bench resnet18.onnx --threads 1 --db one-thread.db --json");
+      "  bayloom bench resnet18.onnx --threads 1 --db one-thread.db --json\n"
+      "  bayloom bench qwen3.onnx --dim batch_size=1 --dim sequence_length=1,2..512 \\\n"
+      "      --dim past_sequence_length=0..8192 --decode 128,2048,8192 --prefill 512");
   bench->callback([options] { Bench(*options); });
 }
 

@@ -63,15 +63,13 @@ nlohmann::json DecoderJson(const graph::Graph& graph) {
   for (const graph::State& state : graph.states) {
     states.push_back({graph.values[state.past].name, graph.values[state.present].name});
   }
-  int64_t constants = 0;
-  for (const graph::Value& value : graph.values) {
-    if (value.constant) constants += std::ssize(value.constant->data);
-  }
+  std::vector<int64_t> shortest;
+  for (const graph::Symbol& symbol : graph.symbols) shortest.push_back(symbol.smallest);
   return {{"capacity", decoder->Capacity(graph)},
           {"words", decoder->words},
           {"inputs", std::move(inputs)},
           {"states", std::move(states)},
-          {"constant_bytes", constants},
+          {"constant_bytes", graph::Decoder::ConstantBytes(graph, shortest)},
           {"state_bytes_per_token", graph::Decoder::StateBytes(graph, 0)}};
 }
 

@@ -64,6 +64,15 @@ NetworkRunner::NetworkRunner(const tuning::TunedNetwork& network,
   }
 }
 
+void NetworkRunner::KeepStates(const graph::Graph& graph) {
+  for (const graph::State& state : graph.states) {
+    input_data_[std::ranges::find(graph.inputs, state.past) - graph.inputs.begin()] = nullptr;
+    for (size_t i = 0; i < graph.outputs.size(); ++i) {
+      if (graph.outputs[i].value == state.present) output_data_[i] = nullptr;
+    }
+  }
+}
+
 std::vector<tensor::HostTensor> NetworkRunner::outputs() const {
   std::vector<tensor::HostTensor> outputs = shapes_;
   for (size_t i = 0; i < outputs.size(); ++i) {

@@ -25,6 +25,9 @@ class NetworkRunner {
   NetworkRunner(const tuning::TunedNetwork& network, std::vector<tensor::HostTensor> inputs,
                 graph::Branches branches);
 
+  /// From now on what is the past of a state is what the run before has left, and no present is
+  /// copied.
+  void KeepStates(const graph::Graph& graph);
   /// As Executor's.
   void SetLengths(std::span<const int64_t> lengths) { executor_.SetLengths(lengths); }
   void Run() { executor_.Run(input_data_, output_data_); }

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,8 +37,14 @@ struct Decoder {
 
   /// The most tokens that can be held when steps are as short as they may be.
   int64_t Capacity(const Graph& graph) const;
-  /// What a step of one token reads of states that hold `past` tokens, and adds to them.
-  static int64_t StateBytes(const Graph& graph, int64_t past);
+  /// Lengths of the symbols in a step of so many tokens behind others; nullopt: it cannot be taken.
+  std::optional<std::vector<int64_t>> LengthsOf(const Graph& graph, int64_t past,
+                                                int64_t count) const;
+  /// What a step of `count` tokens reads of states that hold `past` tokens, and adds to them.
+  static int64_t StateBytes(const Graph& graph, int64_t past, int64_t count = 1);
+  /// What a step with these lengths reads of constants: of those that are read at computed places,
+  /// as tables of words and experts are, at most so much as there are places.
+  static int64_t ConstantBytes(const Graph& graph, std::span<const int64_t> lengths);
 };
 
 /// The decoder that an optimized graph is (JoinStates); the error says why it is none.

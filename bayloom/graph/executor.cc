@@ -341,10 +341,9 @@ void Executor::SetLengths(std::span<const int64_t> lengths) {
   const std::vector<Symbol>& symbols = impl_->plan.symbols;
   if (lengths.size() != symbols.size()) throw std::logic_error("a length for each open dimension");
   for (size_t s = 0; s < symbols.size(); ++s) {
-    const bool fits = lengths[s] >= symbols[s].smallest && lengths[s] <= symbols[s].largest &&
-                      (lengths[s] - symbols[s].smallest) % symbols[s].step == 0;
-    if (!fits)
+    if (!symbols[s].Has(lengths[s])) {
       throw std::logic_error(fmt::format("{} is not in {}", lengths[s], symbols[s].ToString()));
+    }
   }
   impl_->SetLengths(lengths);
 }

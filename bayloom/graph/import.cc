@@ -436,6 +436,7 @@ Graph ImportOnnx(const std::string& path, const ImportOptions& options) {
       Graph open = ImportOpen(path, model, options);
       ForgetInnerBounds(open);
       open.state_room = options.state_room;
+      open.state_type = options.state_type;
       return open;
     }
     return Importer(path, model, options, ThrowRefusals()).RunAndRelease(model);

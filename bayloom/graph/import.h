@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +27,8 @@ struct ImportOptions {
   std::vector<std::vector<int64_t>> points;
   /// As Graph::state_room.
   int64_t state_room = 0;
+  /// As Graph::state_type.
+  std::optional<tensor::DType> state_type;
   /// Dimensions whose extents are sums of numbers and of those given above: "past + sequence".
   std::map<std::string, std::string> sums;
   /// Shapes of inputs by name, in place of what the file says. A dimension that the file leaves

@@ -25,6 +25,9 @@ struct Symbol {
   int64_t step = 1;
 
   int64_t ValueCount() const { return (largest - smallest) / step + 1; }
+  bool Has(int64_t length) const {
+    return length >= smallest && length <= largest && (length - smallest) % step == 0;
+  }
   /// The length nearest to a number.
   int64_t Nearest(double number) const;
   /// "sequence=1..512", "height=32..1280:32"

@@ -19,17 +19,17 @@ inline std::string SomeNumbers(int count) {
   return text;
 }
 
-/// A layer of causal attention over 2 heads of 16, between a table of 12 words and logits for them,
+/// A layer of causal attention over 2 heads of 32, between a table of 12 words and logits for them,
 /// with its keys and values as past and present.
 inline OpenModel DecoderModel(std::vector<Symbol> symbols) {
   return {"decoder",
           std::move(symbols),
           "g (int64[1, s] input_ids, int64[1, t] attention_mask, int64[1, s] position_ids, "
-          "float[1, 2, p, 16] past_key, float[1, 2, p, 16] past_value) => "
-          "(float[1, s, 12] logits, float[1, 2, t, 16] present_key, "
-          "float[1, 2, t, 16] present_value) <float[12, 32] table = {" +
-              SomeNumbers(12 * 32) + "}, float[32, 12] head = {" + SomeNumbers(32 * 12) +
-              "}, int64[4] heads = {0, 0, 2, 16}, int64[3] rows = {0, 0, 32}, int64[1] last = {2}, "
+          "float[1, 2, p, 32] past_key, float[1, 2, p, 32] past_value) => "
+          "(float[1, s, 12] logits, float[1, 2, t, 32] present_key, "
+          "float[1, 2, t, 32] present_value) <float[12, 64] table = {" +
+              SomeNumbers(12 * 64) + "}, float[64, 12] head = {" + SomeNumbers(64 * 12) +
+              "}, int64[4] heads = {0, 0, 2, 32}, int64[3] rows = {0, 0, 64}, int64[1] last = {2}, "
               "int64[2] outer = {1, 3}, int64[2] given = {1, 2}, int64 zero = {0}, "
               "int64 one = {1}, float small = {0.1}, float low = {-1e30}> { "
               "x = Gather(table, input_ids) f = Cast<to = 1>(position_ids) "
@@ -45,6 +45,30 @@ inline OpenModel DecoderModel(std::vector<Symbol> symbols) {
               "b = Transpose<perm = [0, 2, 1, 3]>(z) g1 = Reshape(b, rows) "
               "logits = MatMul(g1, head) }",
           {{"t", "p+s"}}};
+}
+
+/// The same with keys and values of a narrow type, by ONNX's name and number of it.
+inline OpenModel NarrowDecoderModel(std::vector<Symbol> symbols, const std::string& type,
+                                    const std::string& number) {
+  OpenModel model = DecoderModel(std::move(symbols));
+  const auto replace = [&](const std::string& from, const std::string& to) {
+    model.text.replace(model.text.find(from), from.size(), to);
+  };
+  for (const std::string name : {"key", "value"}) {
+    for (const std::string side : {"past_", "present_"}) {
+      const std::string open = side == "past_" ? "p" : "t";
+      replace("float[1, 2, " + open + ", 32] " + side + name,
+              type + "[1, 2, " + open + ", 32] " + side + name);
+    }
+    const std::string fresh = name == "key" ? "k" : "v";
+    replace("present_" + name + " = Concat<axis = 2>(past_" + name + ", " + fresh + ")",
+            fresh + "_narrow = Cast<to = " + number + ">(" + fresh + ") present_" + name +
+                " = Concat<axis = 2>(past_" + name + ", " + fresh + "_narrow) wide_" + name +
+                " = Cast<to = 1>(present_" + name + ")");
+  }
+  replace("(present_key) a", "(wide_key) a");
+  replace("MatMul(j, present_value)", "MatMul(j, wide_value)");
+  return model;
 }
 
 }  // namespace bayloom::graph

@@ -23,8 +23,9 @@ namespace {
 constexpr int64_t kMostPast = 20, kWords = 12, kCapacity = kMostPast + 1, kRoom = kMostPast + 6;
 const Symbol kHeld = {"p", 0, kMostPast};
 
-TaskGraph TasksOf(const OpenModel& model) {
+TaskGraph TasksOf(const OpenModel& model, std::optional<tensor::DType> state_type = {}) {
   ImportOptions options = model.Options();
+  options.state_type = state_type;
   if (model.symbols.size() == 1) options.dimensions["s"] = 1;
   options.state_room = kRoom;
   Graph graph = ImportText(model.text, model.opset, options);
@@ -42,7 +43,7 @@ TEST(Decoder, IsFoundWithWhatItsInputsAre) {
                                                       DecoderInput::kPast));
   EXPECT_EQ(decoder->words, kWords);
   EXPECT_EQ(decoder->Capacity(tasks.graph), kCapacity);
-  EXPECT_EQ(decoder->StateBytes(tasks.graph, 9), 10 * 2 * 2 * 16 * 4);
+  EXPECT_EQ(decoder->StateBytes(tasks.graph, 9), 10 * 2 * 2 * 32 * 4);
 }
 
 /// No call reads the past, and what is added is computed in the state.
@@ -50,7 +51,7 @@ TEST(Decoder, CopiesNoPast) {
   const TaskGraph tasks = TasksOf(DecoderModel({kHeld, {"s", 1, 6}}));
   ASSERT_EQ(tasks.graph.states.size(), 2u);
   for (const State& state : tasks.graph.states) {
-    EXPECT_EQ(tasks.graph.values[state.memory].shape, (std::vector<int64_t>{1, 2, kRoom, 16}));
+    EXPECT_EQ(tasks.graph.values[state.memory].shape, (std::vector<int64_t>{1, 2, kRoom, 32}));
     int writers = 0;
     for (const TaskCall& call : tasks.calls) {
       EXPECT_EQ(std::ranges::count(call.parameters, state.past), 0);
@@ -67,6 +68,43 @@ TEST(Decoder, KeepsWhatGroupedAttentionHasSeen) {
   }
 }
 
+/// The type is that of the model, or the one that is asked for; the interface has it, too.
+TEST(Decoder, KeepsWhatItHasSeenInOneType) {
+  using tensor::DType;
+  const std::vector<Symbol> lengths = {kHeld, {"s", 1, 6}};
+  const auto expect = [](const TaskGraph& tasks, DType type) {
+    ASSERT_EQ(tasks.graph.states.size(), 2u);
+    for (const State& state : tasks.graph.states) {
+      for (const ValueId value : {state.past, state.present, state.memory}) {
+        EXPECT_EQ(tasks.graph.values[value].dtype, type);
+      }
+    }
+    EXPECT_TRUE(AsDecoder(tasks.graph).ok());
+  };
+  expect(TasksOf(DecoderModel(lengths)), DType::kFloat32);
+  expect(TasksOf(DecoderModel(lengths), DType::kFloat16), DType::kFloat16);
+  const OpenModel narrow = NarrowDecoderModel(lengths, "float16", "10");
+  expect(TasksOf(narrow), DType::kFloat16);
+  expect(TasksOf(narrow, DType::kBFloat16), DType::kBFloat16);
+  expect(TasksOf(NarrowDecoderModel(lengths, "bfloat16", "16")), DType::kBFloat16);
+}
+
+/// Of tables and constants a step reads a row a token, of states what they hold.
+TEST(Decoder, SaysWhatAStepReads) {
+  const TaskGraph tasks = TasksOf(DecoderModel({kHeld, {"s", 1, 6}}));
+  const Decoder decoder = *AsDecoder(tasks.graph);
+  const auto bytes = [&](int64_t past, int64_t count) {
+    return Decoder::ConstantBytes(tasks.graph, *decoder.LengthsOf(tasks.graph, past, count));
+  };
+  EXPECT_EQ(bytes(9, 3) - bytes(9, 1), 2 * 64 * 4);
+  EXPECT_EQ(bytes(9, 1), bytes(20, 1));
+  EXPECT_GE(bytes(9, 1), (64 + 64 * 12) * 4);
+  EXPECT_LT(bytes(9, 1), (3 * 64 + 64 * 12) * 4);
+  EXPECT_EQ(Decoder::StateBytes(tasks.graph, 9, 3), 12 * 2 * 2 * 32 * 4);
+  EXPECT_FALSE(decoder.LengthsOf(tasks.graph, kMostPast + 1, 1));
+  EXPECT_FALSE(decoder.LengthsOf(tasks.graph, 0, 7));
+}
+
 TEST(Decoder, IsNoneWhereRowsBeginAnywhere) {
   const OpenModel model = {"narrow",
                            {kHeld, {"s", 1, 6}},
@@ -80,6 +118,10 @@ TEST(Decoder, IsNoneWhereRowsBeginAnywhere) {
 /// A library for one token and for 2 to 6 at once.
 class DecoderLibrary : public ::testing::Test {
  protected:
+  explicit DecoderLibrary(std::optional<tensor::DType> state_type = {})
+      : tasks_{TasksOf(DecoderModel({kHeld}), state_type),
+               TasksOf(DecoderModel({kHeld, {"s", 2, 6}}), state_type)} {}
+
   void SetUp() override {
     std::vector<PackageShape> shapes;
     std::vector<std::vector<tensor::Program>> programs;
@@ -138,15 +180,14 @@ class DecoderLibrary : public ::testing::Test {
     return last;
   }
 
-  void ExpectLogitsOf(const std::vector<int64_t>& ids) {
+  void ExpectLogitsOf(const std::vector<int64_t>& ids, double tolerance = 1e-5) {
     const std::vector<float> expected = Expected(ids);
     for (size_t w = 0; w < expected.size(); ++w) {
-      ASSERT_NEAR(logits_[w], expected[w], 1e-5 * (1 + std::abs(expected[w]))) << ids.size();
+      ASSERT_NEAR(logits_[w], expected[w], tolerance * (1 + std::abs(expected[w]))) << ids.size();
     }
   }
 
-  const TaskGraph tasks_[2] = {TasksOf(DecoderModel({kHeld})),
-                               TasksOf(DecoderModel({kHeld, {"s", 2, 6}}))};
+  const TaskGraph tasks_[2];
   const std::vector<int64_t> text_ = {3, 11, 0, 7, 7, 1, 5, 2,  9, 10, 4,
                                       6, 8,  3, 3, 0, 1, 2, 11, 5, 9};
   const TemporaryFolder folder_;
@@ -165,6 +206,27 @@ TEST_F(DecoderLibrary, StepsGiveWhatAllTokensGiveAtOnce) {
   }
   EXPECT_EQ(seen.size(), kCapacity);
 }
+
+class NarrowDecoderLibrary : public DecoderLibrary,
+                             public ::testing::WithParamInterface<tensor::DType> {
+ protected:
+  NarrowDecoderLibrary() : DecoderLibrary(GetParam()) {}
+};
+
+TEST_P(NarrowDecoderLibrary, IsRightButForTheRounding) {
+  const double tolerance = GetParam() == tensor::DType::kFloat16 ? 2e-3 : 2e-2;
+  std::vector<int64_t> seen(text_.begin(), text_.begin() + 6);
+  ASSERT_EQ(Step(models_[0], seen), BAYLOOM_OK);
+  for (size_t i = seen.size(); i < text_.size(); ++i) {
+    seen.push_back(text_[i]);
+    ASSERT_EQ(Step(models_[0], {text_[i]}), BAYLOOM_OK);
+    ExpectLogitsOf(seen, tolerance);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, NarrowDecoderLibrary,
+                         ::testing::Values(tensor::DType::kFloat16, tensor::DType::kBFloat16),
+                         [](const auto& type) { return tensor::ToString(type.param); });
 
 TEST_F(DecoderLibrary, LongStepsAreTakenInParts) {
   for (const size_t count : {1u, 2u, 6u, 7u, 13u, 20u}) {
@@ -221,9 +283,9 @@ TEST_F(DecoderLibrary, HoldsAfterManyStepsWhatItHeldAtFirst) {
 /// A run gives the model the past that the caller has, and the tokens of the run.
 TEST_F(DecoderLibrary, StepsFollowARun) {
   const int64_t ids[] = {4, 5}, ones[] = {1, 1}, positions[] = {0, 1};
-  const size_t row[] = {1, 2}, empty[] = {1, 2, 0, 16};
+  const size_t row[] = {1, 2}, empty[] = {1, 2, 0, 32};
   const float nothing = 0;
-  float logits[2 * kWords], present[2][2 * 2 * 16];
+  float logits[2 * kWords], present[2][2 * 2 * 32];
   const bayloom_input inputs[] = {{ids, sizeof(ids), row},
                                   {ones, sizeof(ones), row},
                                   {positions, sizeof(positions), row},

@@ -193,6 +193,10 @@ tensor::HostTensor ReadValues(const std::string& text) {
       base::SingleLine(text)));
 }
 
+const std::map<std::string, tensor::DType> kCacheTypes = {{"f32", tensor::DType::kFloat32},
+                                                          {"f16", tensor::DType::kFloat16},
+                                                          {"bf16", tensor::DType::kBFloat16}};
+
 /// What is given once for all shapes.
 graph::ImportOptions CommonOptions(const ShapeOptions& options) {
   graph::ImportOptions common;
@@ -215,6 +219,7 @@ graph::ImportOptions CommonOptions(const ShapeOptions& options) {
     }
   }
   common.last_rows = options.last_rows;
+  if (!options.cache.empty()) common.state_type = kCacheTypes.at(options.cache);
   return common;
 }
 
@@ -255,6 +260,12 @@ void ShapeOptions::AddTo(CLI::App& command) {
                ", axes=1,2 or a tensor in a file, table=table.pb; may be repeated", "NAME=VALUE"));
   Advanced(add("--last-row", last_rows, "Compute only the last row of an output: logits",
                " of a decoder, of which\nsampling reads no other; may be repeated", "OUTPUT"));
+  OneOf(Advanced(command
+                     .add_option("--cache", cache,
+                                 "Type in which a decoder keeps keys and values: f32, f16, bf16")
+                     ->option_text("TYPE")
+                     ->default_str("the model's")),
+        {"f32", "f16", "bf16"});
 }
 
 namespace {
@@ -328,6 +339,7 @@ std::vector<std::string> ShapeOptions::Arguments() const {
   add("--shape", shapes);
   add("--freeze", frozen);
   add("--last-row", last_rows);
+  if (!cache.empty()) add("--cache", {cache});
   return arguments;
 }
 
@@ -336,6 +348,7 @@ std::vector<std::string> ShapeOptions::Given() const {
   given.insert(given.end(), shapes.begin(), shapes.end());
   given.insert(given.end(), frozen.begin(), frozen.end());
   given.insert(given.end(), last_rows.begin(), last_rows.end());
+  if (!cache.empty()) given.push_back("cache=" + cache);
   return given;
 }
 

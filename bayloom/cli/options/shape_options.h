@@ -23,13 +23,14 @@ struct ModelShape {
   graph::ImportOptions options;
 };
 
-/// The options --dim, --sizes, --shape, --freeze and --last-row.
+/// The options --dim, --sizes, --shape, --freeze, --last-row and --cache.
 struct ShapeOptions {
   std::vector<std::string> dimensions;  ///< "sequence=64,128", "sequence=1..512", "total=past+1"
   std::string sizes;                    ///< a file (SeenSizes)
   std::vector<std::string> shapes;      ///< "input=1x3x224x224"
   std::vector<std::string> frozen;      ///< "rate=16000", "axes=1,2", "table=table.pb"
   std::vector<std::string> last_rows;   ///< "logits"
+  std::string cache;                    ///< "f16"; empty: the model's
 
   void AddTo(CLI::App& command);
   /// Every combination of the values and ranges, of each dimension the values first. Throws

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "bayloom/codegen/abi.h"
+#include "bayloom/graph/import/wide_floats.h"
 #include "bayloom/graph/open/open_number.h"
 #include "bayloom/graph/passes/passes.h"
 #include "bayloom/graph/passes/rewriting.h"
@@ -26,6 +27,15 @@ struct Appending {
   Expr start;   ///< the size that says how long the past is
   Expr behind;  ///< the elements behind it
 };
+
+/// What a conversion converts, or the expression itself.
+const Expr& WithoutCast(const Expr& e) { return e->op == ExprOp::kCast ? e->operands[0] : e; }
+
+/// The number in this type, without converting it twice.
+Expr CastOnce(tensor::DType dtype, const Expr& e) {
+  const Expr& inner = WithoutCast(e);
+  return inner->dtype == dtype ? inner : tensor::Cast(dtype, e);
+}
 
 std::vector<Expr> Iterators(size_t count) {
   std::vector<Expr> all;
@@ -75,10 +85,13 @@ class StateJoiner {
       : graph_(graph), producers_(graph.Producers()), consumers_(graph.Consumers()) {}
 
   void Run() {
-    for (const GraphOutput& output : graph_.outputs) ReadThroughViews(output.value);
+    for (const GraphOutput& output : graph_.outputs) ReadThroughViews(Unrounded(output.value));
     consumers_ = graph_.Consumers();
-    for (const GraphOutput& output : graph_.outputs) {
-      if (const std::optional<Appending> appending = AsAppending(output.value)) Join(*appending);
+    for (GraphOutput& output : graph_.outputs) {
+      if (std::optional<Appending> appending = AsAppending(output)) {
+        StoreNarrow(*appending, output);
+        Join(*appending);
+      }
     }
     std::vector<Node> nodes;
     for (size_t n = 0; n < graph_.nodes.size(); ++n) {
@@ -98,7 +111,21 @@ class StateJoiner {
     return std::ranges::count(graph_.outputs, value, &GraphOutput::value) > 0;
   }
 
-  std::optional<Appending> AsAppending(ValueId present) const {
+  /// Of a value that is another one's elements, each rounded, the other one: in models with narrow
+  /// states, what is read is wide (wide_floats.h).
+  ValueId Unrounded(ValueId value) const {
+    const int n = producers_[value];
+    if (n < 0 || !IsNarrowFloat(graph_.values[value].dtype)) return value;
+    const Node& node = graph_.nodes[n];
+    const Expr& e = node.stage.value;
+    const bool rounds = node.kind == NodeKind::kMap && e->op == ExprOp::kCast &&
+                        e->operands[0]->op == ExprOp::kLoad &&
+                        ReadsInPlace(graph_, node, e->operands[0]->index);
+    return rounds ? e->operands[0]->index : value;
+  }
+
+  std::optional<Appending> AsAppending(const GraphOutput& output) const {
+    const ValueId present = Unrounded(output.value);
     const int n = producers_[present];
     if (n < 0 || graph_.nodes[n].kind != NodeKind::kMap) return std::nullopt;
     const Expr& value = graph_.nodes[n].stage.value;
@@ -106,29 +133,34 @@ class StateJoiner {
       return std::nullopt;
     }
     const Expr &place = value->operands[0]->operands[0], &end = value->operands[0]->operands[1];
-    const Expr& load = value->operands[1];
+    const Expr& load = WithoutCast(value->operands[1]);
     if (place->op != ExprOp::kIter || load->op != ExprOp::kLoad) return std::nullopt;
     const Appending appending{n, load->index, place->index, end, value->operands[2]};
-    return IsState(appending, present) ? std::optional(appending) : std::nullopt;
+    return IsState(appending, output) ? std::optional(appending) : std::nullopt;
   }
 
-  bool IsState(const Appending& a, ValueId present) const {
+  bool IsState(const Appending& a, const GraphOutput& output) const {
     const bool is_known = std::ranges::count(graph_.states, a.past, &State::past) > 0;
     if (!IsInput(a.past) || IsOutput(a.past) || is_known) return false;
-    if (std::ranges::count(graph_.outputs, present, &GraphOutput::value) > 1) return false;
+    if (graph_.values[a.past].dtype != graph_.values[output.value].dtype) return false;
+    const ValueId present = Unrounded(output.value);
+    const auto names = std::ranges::count_if(graph_.outputs, [&](const GraphOutput& other) {
+      return other.value == present || other.value == output.value;
+    });
+    if (names > 1 || (present != output.value && !consumers_[output.value].empty())) return false;
     const Node& node = graph_.nodes[a.node];
     const std::optional<Length> start = LengthOf(graph_, a.start);
     const auto axis = static_cast<size_t>(a.axis);
     const ValueId bound = graph_.values[a.past].BoundOf(axis);
     const bool begins = start && bound >= 0 && *start == *graph_.values[bound].size &&
-                        graph_.values[present].BoundOf(axis) >= 0;
-    return begins && ReadsPast(node, a) && HasAlignedRows(present, a.axis) &&
+                        graph_.values[output.value].BoundOf(axis) >= 0;
+    return begins && ReadsPast(node, a) && HasAlignedRows(output.value, a.axis) &&
            AreReadInPlace(a.past) && AreReadInPlace(present);
   }
 
   /// Whether the past's elements are where they are in the past.
   bool ReadsPast(const Node& node, const Appending& a) const {
-    const Expr& load = node.stage.value->operands[1];
+    const Expr& load = WithoutCast(node.stage.value->operands[1]);
     for (size_t d = 0; d < load->operands.size(); ++d) {
       const int iter = static_cast<int>(d);
       const bool is_same = IsIter(load->operands[d], iter) || node.stage.iters[d].extent == 1;
@@ -141,10 +173,16 @@ class StateJoiner {
 
   /// Whether each row begins where kernels expect what they write.
   bool HasAlignedRows(ValueId present, int axis) const {
-    const Value& value = graph_.values[present];
-    const int64_t row = std::accumulate(value.shape.begin() + axis + 1, value.shape.end(),
-                                        tensor::ByteSize(value.dtype), std::multiplies<>());
+    const std::vector<int64_t>& shape = graph_.values[present].shape;
+    const int64_t row = std::accumulate(shape.begin() + axis + 1, shape.end(),
+                                        tensor::ByteSize(StoredType(present)), std::multiplies<>());
     return row % target::kBufferAlignment == 0;
+  }
+
+  /// The type that the elements of a state have in memory.
+  tensor::DType StoredType(ValueId present) const {
+    const tensor::DType dtype = graph_.values[present].dtype;
+    return tensor::IsFloat(dtype) ? graph_.state_type.value_or(dtype) : dtype;
   }
 
   /// What reads an open output under another shape reads the output itself, where indices allow it:
@@ -179,6 +217,35 @@ class StateJoiner {
           reader.IsAlias() && consumers_[reader.output()].empty() && !IsOutput(reader.output());
       return is_unread || (!reader.IsAlias() && reader.kind != NodeKind::kCall);
     });
+  }
+
+  /// What is appended to a past becomes an output in the type in which it is stored.
+  void StoreNarrow(Appending& a, GraphOutput& output) {
+    const tensor::DType stored = StoredType(output.value);
+    Node& node = graph_.nodes[a.node];
+    const ValueId present = node.output();
+    if (present != output.value) {
+      graph_.values[present].bounds = graph_.values[output.value].bounds;
+      graph_.values[present].name = graph_.values[output.value].name;
+      output.value = present;
+    }
+    for (const ValueId value : {a.past, present}) {
+      for (const int reader : consumers_[value]) ReadAs(stored, value, graph_.nodes[reader]);
+      graph_.values[value].dtype = stored;
+    }
+    const Expr chosen = node.stage.value;
+    a.behind = CastOnce(stored, chosen->operands[2]);
+    node.stage.value =
+        tensor::Select(chosen->operands[0], CastOnce(stored, chosen->operands[1]), a.behind);
+  }
+
+  static void ReadAs(tensor::DType stored, ValueId value, Node& reader) {
+    if (reader.IsAlias()) return;  // nothing reads those (AreReadInPlace)
+    reader.stage.value =
+        RewriteLoads(reader.stage.value, [&](const Expr& load) -> std::optional<Expr> {
+          if (load->index != value || load->dtype == stored) return std::nullopt;
+          return tensor::Cast(load->dtype, tensor::Load(value, stored, load->operands));
+        });
   }
 
   void Join(const Appending& a) {
@@ -218,7 +285,7 @@ class StateJoiner {
   /// What only the node `reader` has read, element by element, becomes part of what is added.
   void TakeIn(int reader, Node& node) {
     const std::vector<Expr> loads = LoadsOf(node.stage.value);
-    if (loads.size() != 1 || node.stage.value->op != ExprOp::kLoad) return;
+    if (loads.size() != 1 || WithoutCast(node.stage.value)->op != ExprOp::kLoad) return;
     const ValueId source = loads[0]->index;
     const int producer = producers_[source];
     const bool is_only_reader =
@@ -226,7 +293,8 @@ class StateJoiner {
     if (!is_only_reader || !ReadsElementwise(graph_, node, source)) return;
     Node& before = graph_.nodes[producer];
     if (before.kind != NodeKind::kMap || before.group >= 0) return;
-    node.stage.value = tensor::SubstituteIters(before.stage.value, loads[0]->operands);
+    const Expr taken = tensor::SubstituteIters(before.stage.value, loads[0]->operands);
+    node.stage.value = CastOnce(node.stage.value->dtype, taken);
     node.op = before.op + "+" + node.op;
   }
 
