@@ -16,6 +16,8 @@ constexpr std::array kInstructions = {
     DotInstruction{"vpdpbusd", "uint8", "int8", "int32", 4, 32, "avxvnni", 1},
     DotInstruction{"vpdpwssd", "int16", "int16", "int32", 2, 64, "avx512vnni,avx512vl", 1},
     DotInstruction{"vpdpwssd", "int16", "int16", "int32", 2, 32, "avxvnni", 1},
+    DotInstruction{"vpmaddubsw", kSmallByte, "int8", "int32", 4, 64, "avx512bw", 3},
+    DotInstruction{"vpmaddubsw", kSmallByte, "int8", "int32", 4, 32, "avx2", 3},
     DotInstruction{"vpmaddwd", "int16", "int16", "int32", 2, 64, "avx512bw", 2},
     DotInstruction{"vpmaddwd", "int16", "int16", "int32", 2, 32, "avx2", 2},
     DotInstruction{"pmaddwd", "int16", "int16", "int32", 2, 16, "sse4.1", 2},
@@ -43,14 +45,21 @@ constexpr std::array kInstructions = {
 
 constexpr int kMatrixRows = 2, kTileRows = 16;
 
-bool IsByte(std::string_view type) { return type == "int8" || type == "uint8"; }
+bool IsByte(std::string_view type) {
+  return type == "int8" || type == "uint8" || type == kSmallByte;
+}
+
+/// What takes any unsigned bytes takes small ones.
+bool Takes(std::string_view operand, std::string_view type) {
+  return type == operand || (type == kSmallByte && operand == "uint8");
+}
 
 /// What the instruction needs to take these elements; nullopt where it cannot.
 std::optional<DotOperands> Adapt(const DotInstruction& instruction, std::string_view a,
                                  std::string_view b) {
-  if (a == instruction.a && b == instruction.b) return DotOperands::kAsTheyAre;
-  if (b == instruction.a && a == instruction.b) return DotOperands::kSwapped;
-  if (!IsByte(a) || !IsByte(b)) return std::nullopt;
+  if (Takes(instruction.a, a) && Takes(instruction.b, b)) return DotOperands::kAsTheyAre;
+  if (Takes(instruction.a, b) && Takes(instruction.b, a)) return DotOperands::kSwapped;
+  if (!IsByte(a) || !IsByte(b) || instruction.a == kSmallByte) return std::nullopt;
   if (IsByte(instruction.a)) {
     // One operand's sign can change: then both are of one sign where they were not, or the reverse.
     const bool changes = (instruction.a == instruction.b) != (a == b);

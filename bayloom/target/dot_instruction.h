@@ -28,7 +28,8 @@ namespace bayloom::target {
 ///
 ///     sum[r][l] += a[r][depth * g + 0] * b[g][depth * l + 0] + ... for all g
 ///
-/// Element types are named as tensor::ToString names them.
+/// Element types are named as tensor::ToString names them; uint7 are bytes below 128, with which
+/// sums of two products have room in 16 bits.
 struct DotInstruction {
   std::string_view name;  ///< the assembler's
   std::string_view a, b;  ///< element types of the operands
@@ -68,6 +69,8 @@ struct DotMethod {
   /// Instructions that add 32 bits of each operand's lane to a register of sums.
   int Operations() const;
 };
+
+constexpr std::string_view kSmallByte = "uint7";
 
 /// For elements of these types, as they are if an instruction takes them so; nullopt where the
 /// target has no instruction for its registers.

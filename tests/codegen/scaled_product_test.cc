@@ -103,9 +103,24 @@ TEST(ScaledProducts, OfRandomSchedulesAreRight) {
   }
 }
 
+/// Sums of two products have room in 16 bits if the parts of bytes are as large as they can be.
+TEST(ScaledProducts, OfTheLargestNumbersAreRight) {
+  for (const int64_t bits : {2, 4, 8}) {
+    const tensor::Workload workload = ScaledProduct({bits, Zero::kNone, 5, 48});
+    std::vector<tensor::HostTensor> arguments = RandomArguments(workload, 1);
+    for (int64_t i = 0; i < arguments[0].ElementCount(); ++i) arguments[0].SetInt(i, -128);
+    for (int64_t i = 0; i < arguments[2].ElementCount(); ++i) arguments[2].SetInt(i, 255);
+    for (const target::Target& target : Targets()) {
+      if (codegen::MissingFeature(target)) continue;
+      ExpectMatchesInterpreter(sketch::DefaultSchedule(workload, target), arguments, "largest",
+                               target);
+    }
+  }
+}
+
 /// Programs without trials multiply by the target's instructions, and convert once for a scale.
 TEST(ScaledProducts, UseTheInstructionsOfTheTarget) {
-  const std::pair<const char*, const char*> kInstructions[] = {{"x86-64-v3", "vpmaddwd"},
+  const std::pair<const char*, const char*> kInstructions[] = {{"x86-64-v3", "vpmaddubsw"},
                                                                {"aarch64-linux-gnu", "sdot"}};
   for (const auto& [name, instruction] : kInstructions) {
     target::Target target = codegen::TargetNamed(name, 1);

@@ -31,6 +31,9 @@ constexpr std::array kIntrinsics = {
     Intrinsics{"vpdpwssd",
                {llvm::Intrinsic::x86_avx512_vpdpwssd_128, llvm::Intrinsic::x86_avx512_vpdpwssd_256,
                 llvm::Intrinsic::x86_avx512_vpdpwssd_512}},
+    Intrinsics{"vpmaddubsw",
+               {llvm::Intrinsic::x86_ssse3_pmadd_ub_sw_128, llvm::Intrinsic::x86_avx2_pmadd_ub_sw,
+                llvm::Intrinsic::x86_avx512_pmaddubs_w_512}},
     Intrinsics{"vpmaddwd",
                {llvm::Intrinsic::x86_sse2_pmadd_wd, llvm::Intrinsic::x86_avx2_pmadd_wd,
                 llvm::Intrinsic::x86_avx512_pmaddw_d_512}},
@@ -135,11 +138,25 @@ llvm::Value* EmitNeonDot(IrBuilder& b, std::string_view name, const PackedFactor
                            {sums, elements[0], elements[1]});
 }
 
+/// Sums of two products fit into 16 bits, which the ones of a second product add up by twos.
+llvm::Value* EmitSmallBytes(IrBuilder& b, const PackedFactor& x, const PackedFactor& y,
+                            llvm::Value* sums) {
+  const PackedFactor &small = tensor::IsUnsigned(x.dtype) ? x : y,
+                     &other = tensor::IsUnsigned(x.dtype) ? y : x;
+  const int lanes = LanesOf(sums);
+  llvm::Value* pairs = b.CreateIntrinsic(IntrinsicFor("vpmaddubsw", lanes), {},
+                                         {AsElements(b, small.value, b.getInt8Ty()),
+                                          AsElements(b, other.value, b.getInt8Ty())});
+  llvm::Value* ones = llvm::ConstantInt::get(pairs->getType(), 1);
+  return b.CreateAdd(sums, b.CreateIntrinsic(IntrinsicFor("vpmaddwd", lanes), {}, {pairs, ones}));
+}
+
 llvm::Value* EmitFull(IrBuilder& b, const target::DotMethod& method, const PackedFactor& x,
                       const PackedFactor& y, llvm::Value* sums) {
   const std::string_view name = method.instruction->name;
   if (name == "fmlal") return EmitHalves(b, x, y, sums);
   if (IsNeonDot(name)) return EmitNeonDot(b, name, x, y, sums);
+  if (name == "vpmaddubsw") return EmitSmallBytes(b, x, y, sums);
   if (name.ends_with("pmaddwd")) return b.CreateAdd(sums, PairProducts(b, method, x, y));
   const auto id = IntrinsicFor(name, LanesOf(sums));
   if (name == "vpdpbusd" && !tensor::IsUnsigned(x.dtype)) {

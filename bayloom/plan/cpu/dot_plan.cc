@@ -47,12 +47,19 @@ bool VariesInLanes(const PlacedAccess& access, const VectorLoop& vector) {
       vector.lanes, [&](tensor::DigitId digit) { return access.affine.CoefficientOf(digit) != 0; });
 }
 
+/// The name of the elements' type for instructions.
+std::string TypeName(const tensor::DotFactor& factor) {
+  constexpr int64_t kMostOfSmall = 127;
+  const bool is_small = factor.shift.defined() && factor.mask <= kMostOfSmall &&
+                        factor.dtype() == tensor::DType::kUInt8;
+  return is_small ? std::string(target::kSmallByte) : tensor::ToString(factor.dtype());
+}
+
 /// Parts of bytes are taken as signed where that spares a shift.
 std::optional<target::DotMethod> MethodOf(tensor::DotProduct& product,
                                           const target::Target& target) {
   const auto method = [&] {
-    return target::DotMethodFor(target, tensor::ToString(product.a.dtype()),
-                                tensor::ToString(product.b.dtype()));
+    return target::DotMethodFor(target, TypeName(product.a), TypeName(product.b));
   };
   const auto is_shifted = [](const std::optional<target::DotMethod>& found) {
     return found && found->operands == target::DotOperands::kShifted;
