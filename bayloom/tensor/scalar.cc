@@ -3,6 +3,8 @@
 
 #include "bayloom/tensor/scalar.h"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -11,12 +13,24 @@
 namespace bayloom::tensor {
 namespace {
 
+constexpr int kFractionBits = 52, kBias = 1023;
+
+/// Of a number that is neither subnormal nor 0: e in 1.x * 2^e. Of those: less than any such.
+int ExponentOf(double value) {
+  return static_cast<int>(std::bit_cast<uint64_t>(value) >> kFractionBits & 2047) - kBias;
+}
+
+/// 2^exponent, from the least exponent of a normal number to the greatest.
+double PowerOfTwo(int exponent) {
+  return std::bit_cast<double>(static_cast<uint64_t>(exponent + kBias) << kFractionBits);
+}
+
 /// Rounds to a binary format of `precision` significant bits, least exponent `quantum_exponent`
 /// (of the last place of subnormals) and greatest finite value `max`.
 double RoundToFormat(double value, int precision, int quantum_exponent, double max) {
   if (!std::isfinite(value) || value == 0) return value;
-  const int exponent = std::max(std::ilogb(value) - (precision - 1), quantum_exponent);
-  const double rounded = std::ldexp(std::nearbyint(std::ldexp(value, -exponent)), exponent);
+  const int exponent = std::max(ExponentOf(value) - (precision - 1), quantum_exponent);
+  const double rounded = std::nearbyint(value * PowerOfTwo(-exponent)) * PowerOfTwo(exponent);
   if (std::abs(rounded) > max) return std::copysign(HUGE_VAL, value);
   return rounded;
 }
@@ -37,8 +51,8 @@ double HalfFromBits(uint16_t bits) {
   const double sign = bits & 0x8000 ? -1 : 1;
   const int exponent = (bits >> 10) & 31, mantissa = bits & 1023;
   if (exponent == 31) return mantissa ? std::nan("") : sign * HUGE_VAL;
-  if (exponent == 0) return sign * std::ldexp(mantissa, -24);
-  return sign * std::ldexp(mantissa + 1024, exponent - 25);
+  if (exponent == 0) return sign * mantissa * 0x1p-24;
+  return sign * (mantissa + 1024) * PowerOfTwo(exponent - 25);
 }
 
 uint16_t HalfToBits(double value) {
@@ -46,9 +60,9 @@ uint16_t HalfToBits(double value) {
   if (std::isnan(value)) return sign | 0x7e00;
   const double magnitude = std::abs(RoundTo(DType::kFloat16, value));
   if (std::isinf(magnitude)) return sign | 0x7c00;
-  if (magnitude < 0x1p-14) return sign | static_cast<uint16_t>(std::ldexp(magnitude, 24));
-  const int exponent = std::ilogb(magnitude);
-  const int mantissa = static_cast<int>(std::ldexp(magnitude, 10 - exponent)) - 1024;
+  if (magnitude < 0x1p-14) return sign | static_cast<uint16_t>(magnitude * 0x1p24);
+  const int exponent = ExponentOf(magnitude);
+  const int mantissa = static_cast<int>(magnitude * PowerOfTwo(10 - exponent)) - 1024;
   return sign | static_cast<uint16_t>(((exponent + 15) << 10) | mantissa);
 }
 
