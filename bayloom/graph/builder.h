@@ -88,6 +88,11 @@ class GraphBuilder {
   const Graph& graph() const { return graph_; }
   /// What is known of values beyond what the nodes say; for operators that compute with integers.
   KnownFloats& known_floats() { return *known_floats_; }
+
+  /// From now on rows that packed weights multiply may be rounded to 8 bits, where the model does
+  /// not ask for it, too (RowPrecision).
+  void AllowIntegerRows() { allows_integer_rows_ = true; }
+  bool allows_integer_rows() const { return allows_integer_rows_; }
   /// Finishes; nodes that the outputs do not need are dropped.
   Graph Build(std::vector<GraphOutput> outputs);
 
@@ -99,6 +104,7 @@ class GraphBuilder {
   Graph graph_;
   std::string scope_;
   std::shared_ptr<KnownFloats> known_floats_;
+  bool allows_integer_rows_ = false;
   UnrolledSteps* steps_ = nullptr;  ///< where lengths are compared
   bool compares_ratios_ = false, is_absent_ = false;
   int64_t folding_budget_;  ///< work that may still be spent on folding

@@ -53,7 +53,9 @@ class Importer {
         options_(options),
         policy_(std::move(policy)),
         builder_(Printable(model.graph().name())),
-        functions_(model) {}
+        functions_(model) {
+    if (options.integer_rows) builder_.AllowIntegerRows();
+  }
 
   /// Gives the memory of the model's initializers back as they are read.
   Graph RunAndRelease(onnx::ModelProto& model) {

@@ -37,6 +37,8 @@ struct ImportOptions {
   /// Inputs that are to be constants of the graph, by name. Numbers take the input's type, as far
   /// as it can hold them; as many numbers as the input has take its shape.
   std::map<std::string, std::shared_ptr<const tensor::HostTensor>> frozen_inputs;
+  /// As GraphBuilder::AllowIntegerRows.
+  bool integer_rows = false;
   /// Outputs [.., rows, columns] of which only the last row is to be computed.
   std::vector<std::string> last_rows;
 };

@@ -50,26 +50,13 @@ TEST(Options, OfTuneReachTheirFields) {
                "--trials 7 --time 90s --scheduler round-robin --seed 5 --until-gain 3%/min "
                "--strategy random --objective latency,size --derivations none --divisions none "
                "--learn-from model.bin --resume",
-               {"model",
-                "--op",
-                "--dim",
-                "--sizes",
-                "--shape",
-                "--freeze",
-                "--last-row",
-                "--cache",
-                "--partial",
-                "--db",
-                "--json",
-                "--workers",
-                "--ray",
-                "--ray-command",
-                "--sandbox",
-                "--precision",
-                "--precision-tolerance",
-                "--no-store",
-                "--target",
-                "--threads",
+               {"model",      "--op",        "--dim",
+                "--sizes",    "--shape",     "--freeze",
+                "--last-row", "--cache",     "--activations",
+                "--partial",  "--db",        "--json",
+                "--workers",  "--ray",       "--ray-command",
+                "--sandbox",  "--precision", "--precision-tolerance",
+                "--no-store", "--target",    "--threads",
                 "--device"});
   const tuning::TuneOptions options = arguments.Options();
   ExpectRun(options.run, "round-robin");
@@ -119,11 +106,15 @@ TEST(Options, OfMapReachTheirFields) {
       "--transfer-method "
       "weighted "
       "--warm-start-model 9 --top-k 2 --tile-encoding integer --order-encoding ranking",
-      {"model",         "--dim",     "--sizes",       "--shape",   "--freeze",
-       "--last-row",    "--cache",   "--op",          "--problem", "--arch",
-       "--constraints", "--define",  "--density",     "--sparse",  "--occupancy",
-       "--word-bits",   "--mapping", "--fuse",        "--cores",   "--tile-evaluations",
-       "--workers",     "--ray",     "--ray-command", "--out",     "--json"});
+      {"model",       "--dim",         "--sizes",
+       "--shape",     "--freeze",      "--last-row",
+       "--cache",     "--activations", "--op",
+       "--problem",   "--arch",        "--constraints",
+       "--define",    "--density",     "--sparse",
+       "--occupancy", "--word-bits",   "--mapping",
+       "--fuse",      "--cores",       "--tile-evaluations",
+       "--workers",   "--ray",         "--ray-command",
+       "--out",       "--json"});
   const accelerator::MapOptions options = arguments.Options(1);
   ExpectRun(options.search.run, "round-robin");
   EXPECT_THAT(options.search.objectives,

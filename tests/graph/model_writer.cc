@@ -106,11 +106,11 @@ void ModelWriter::Output(const std::string& value) {
   model_->mutable_graph()->add_output()->set_name(value);
 }
 
-Graph ModelWriter::Import() const {
+Graph ModelWriter::Import(const ImportOptions& options) const {
   const TemporaryFolder folder;
   const std::string path = folder / "model.onnx";
   Save(path);
-  return ImportOnnx(path);
+  return ImportOnnx(path, options);
 }
 
 void ModelWriter::Save(const std::string& path) const {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bayloom/graph/graph.h"
+#include "bayloom/graph/import.h"
 
 namespace onnx {
 class ModelProto;
@@ -42,7 +43,7 @@ class ModelWriter {
   void Output(const std::string& value);
 
   /// The graph, imported from a file.
-  Graph Import() const;
+  Graph Import(const ImportOptions& options = {}) const;
   void Save(const std::string& path) const;
 
  private:

@@ -59,7 +59,7 @@ struct BlockProduct {
   }
 
   /// DequantizeLinear and MatMul; `transposed`: of weights [n, k], and Gemm.
-  Graph Import(bool transposed) const {
+  Graph Import(bool transposed, const ImportOptions& options = {}) const {
     const auto given = [&](const HostTensor& t) { return transposed ? Transposed(t) : t; };
     ModelWriter model(21);
     const std::string input = model.Input(DType::kFloat32, {rows, kK});
@@ -69,7 +69,7 @@ struct BlockProduct {
         {{"axis", int64_t{transposed}}, {"block_size", kBlock}});
     model.Output(transposed ? model.Node("Gemm", {input, weights}, {{"transB", int64_t{1}}})
                             : model.Node("MatMul", {input, weights}));
-    return model.Import();
+    return model.Import(options);
   }
 
  private:
@@ -105,6 +105,29 @@ TEST(PackedWeights, ManyRowsReadThemToo) {
   Optimize(graph);
   EXPECT_LT(ConstantBytes(graph), BlockProduct::kK * BlockProduct::kN);
   ExpectClose(RunCompiled(ExtractTasks(graph), {product.x})[0], product.Expected(), 1e-4);
+}
+
+/// The largest part of an element's rounding is half of a 127th of its block's largest one.
+TEST(PackedWeights, RowsAreRoundedWhereTheImportPermitsIt) {
+  for (const int64_t rows : {1, 20}) {
+    const BlockProduct product{4, rows, -8};
+    ImportOptions options;
+    options.integer_rows = true;
+    Graph graph = product.Import(false, options);
+    Optimize(graph);
+    EXPECT_TRUE(std::ranges::any_of(graph.nodes, [](const Node& node) {
+      return node.stage.value.defined() && node.stage.value->dtype == DType::kInt8;
+    }));
+    const std::vector<double> expected = product.Expected();
+    const HostTensor actual = RunCompiled(ExtractTasks(graph), {product.x})[0];
+    double largest = 0, error = 0;
+    for (size_t i = 0; i < expected.size(); ++i) {
+      largest = std::max(largest, std::abs(expected[i]));
+      error = std::max(error, std::abs(actual.Get(static_cast<int64_t>(i)) - expected[i]));
+    }
+    EXPECT_LT(error, 0.02 * largest);
+    EXPECT_GT(error, 1e-4 * largest);
+  }
 }
 
 /// MatMulNBits of one row reads what the model stores, and a float32 scale of each block.

@@ -219,6 +219,7 @@ graph::ImportOptions CommonOptions(const ShapeOptions& options) {
     }
   }
   common.last_rows = options.last_rows;
+  common.integer_rows = options.activations == "int8";
   if (!options.cache.empty()) common.state_type = kCacheTypes.at(options.cache);
   return common;
 }
@@ -266,6 +267,16 @@ void ShapeOptions::AddTo(CLI::App& command) {
                      ->option_text("TYPE")
                      ->default_str("the model's")),
         {"f32", "f16", "bf16"});
+  OneOf(
+      Advanced(command
+                   .add_option("--activations", activations,
+                               WithDetails("Type of what weights of few bits are multiplied by",
+                                           ": int8 rounds it by\nblocks, and products are summed "
+                                           "up as integers; model does so where the\nmodel permits "
+                                           "it (accuracy_level)"))
+                   ->option_text("TYPE")
+                   ->capture_default_str()),
+      {"model", "int8"});
 }
 
 namespace {
@@ -340,6 +351,7 @@ std::vector<std::string> ShapeOptions::Arguments() const {
   add("--freeze", frozen);
   add("--last-row", last_rows);
   if (!cache.empty()) add("--cache", {cache});
+  if (activations != "model") add("--activations", {activations});
   return arguments;
 }
 
@@ -349,6 +361,7 @@ std::vector<std::string> ShapeOptions::Given() const {
   given.insert(given.end(), frozen.begin(), frozen.end());
   given.insert(given.end(), last_rows.begin(), last_rows.end());
   if (!cache.empty()) given.push_back("cache=" + cache);
+  if (activations != "model") given.push_back("activations=" + activations);
   return given;
 }
 

@@ -23,7 +23,7 @@ struct ModelShape {
   graph::ImportOptions options;
 };
 
-/// The options --dim, --sizes, --shape, --freeze, --last-row and --cache.
+/// The options --dim, --sizes, --shape, --freeze, --last-row, --cache and --activations.
 struct ShapeOptions {
   std::vector<std::string> dimensions;  ///< "sequence=64,128", "sequence=1..512", "total=past+1"
   std::string sizes;                    ///< a file (SeenSizes)
@@ -31,6 +31,7 @@ struct ShapeOptions {
   std::vector<std::string> frozen;      ///< "rate=16000", "axes=1,2", "table=table.pb"
   std::vector<std::string> last_rows;   ///< "logits"
   std::string cache;                    ///< "f16"; empty: the model's
+  std::string activations = "model";
 
   void AddTo(CLI::App& command);
   /// Every combination of the values and ranges, of each dimension the values first. Throws

@@ -161,8 +161,9 @@ tensor::Tensor ProductAt(OperatorContext& context, const tensor::Tensor& rows,
 
 RowPrecision PrecisionOfRows(OperatorContext& context) {
   constexpr int64_t kInt8Level = 4;
-  return context.Int("accuracy_level", 0) == kInt8Level ? RowPrecision::kInt8
-                                                        : RowPrecision::kFloat;
+  const bool is_permitted = context.builder().allows_integer_rows() ||
+                            context.Int("accuracy_level", 0) == kInt8Level;
+  return is_permitted ? RowPrecision::kInt8 : RowPrecision::kFloat;
 }
 
 tensor::Tensor NarrowScales(OperatorContext& context, const tensor::Tensor& scales) {
@@ -258,7 +259,7 @@ std::optional<tensor::Tensor> ProductWithBlocks(OperatorContext& context, const 
   if (!weights) return std::nullopt;
   GraphBuilder& builder = context.builder();
   const tensor::Tensor y = PackedProduct(context, builder.View(x, {m, x.shape().back()}), *weights,
-                                         RowPrecision::kFloat);
+                                         PrecisionOfRows(context));
   shape.push_back(weights->n());
   return builder.View(y, shape);
 }

@@ -47,7 +47,7 @@ enum class RowPrecision : uint8_t {
 std::optional<tensor::Tensor> ProductWithBlocks(OperatorContext& context, const tensor::Tensor& x,
                                                 const tensor::Tensor& matrix, int k_axis);
 
-/// Those that the node permits: its attribute accuracy_level is 4 for 8 bits.
+/// 8 bits where the node permits them (its attribute accuracy_level is 4), or the import does.
 RowPrecision PrecisionOfRows(OperatorContext& context);
 
 /// Scales in float16, if that holds all of them as they are.
