@@ -45,7 +45,7 @@ PackedFactor EmitApart(NestContext& nest, const plan::DotPlan& dot, const tensor
 llvm::Value* WithPart(NestContext& nest, const plan::DotPlan& dot, const PackedFactor& unshifted,
                       const PackedFactor& b, llvm::Value* old, ShiftSums* shift) {
   IrBuilder& builder = nest.builder;
-  if (!dot.IsShifted()) return EmitDot(builder, dot.method, unshifted, b, old);
+  if (!dot.IsShifted()) return EmitDot(builder, dot.method, unshifted, b, old, dot.in_halves);
   const PackedFactor a = Shifted(builder, unshifted, nest.state.chunk.width);
   const PackedFactor added = ShiftOf(a);
   if (shift == nullptr) {
@@ -159,8 +159,8 @@ llvm::Value* WithBesideZero(NestContext& nest, const plan::DotPlan& dot, Express
   const PackedFactor ones{PackedLiteral(b, dtype, 1, depth), dtype};
   for (int part = 0; part < dot.parts; ++part) {
     const PackedFactor taken = dot.parts == 1 ? other : PartOf(b, other, part);
-    beside = dot.zero_of_a ? EmitDot(b, dot.method, ones, taken, beside)
-                           : EmitDot(b, dot.method, taken, ones, beside);
+    beside = dot.zero_of_a ? EmitDot(b, dot.method, ones, taken, beside, dot.in_halves)
+                           : EmitDot(b, dot.method, taken, ones, beside, dot.in_halves);
   }
   return beside;
 }
@@ -169,7 +169,9 @@ llvm::Value* WithScaled(NestContext& nest, const plan::DotPlan& dot, ExpressionE
                         llvm::Value* integers, llvm::Value* beside, llvm::Value* total) {
   IrBuilder& b = nest.builder;
   const int lanes = LanesOf(integers);
+  if (dot.in_halves) integers = SumsOfHalves(b, integers);
   if (beside != nullptr) {
+    if (dot.in_halves) beside = SumsOfHalves(b, beside);
     llvm::Value* zero = Splat(b, values.Emit(dot.block_scale->zero), lanes);
     integers = b.CreateSub(integers, b.CreateMul(beside, zero));
   }

@@ -138,25 +138,32 @@ llvm::Value* EmitNeonDot(IrBuilder& b, std::string_view name, const PackedFactor
                            {sums, elements[0], elements[1]});
 }
 
-/// Sums of two products fit into 16 bits, which the ones of a second product add up by twos.
+/// The sums of the two halves of each of so many lanes, of 128 bits at least.
+llvm::Value* AddHalves(IrBuilder& b, llvm::Value* halves, int lanes) {
+  llvm::Value* ones = llvm::ConstantInt::get(halves->getType(), 1);
+  return b.CreateIntrinsic(IntrinsicFor("vpmaddwd", lanes), {}, {halves, ones});
+}
+
+/// Sums of two products fit into 16 bits.
 llvm::Value* EmitSmallBytes(IrBuilder& b, const PackedFactor& x, const PackedFactor& y,
-                            llvm::Value* sums) {
+                            llvm::Value* sums, bool in_halves) {
   const PackedFactor &small = tensor::IsUnsigned(x.dtype) ? x : y,
                      &other = tensor::IsUnsigned(x.dtype) ? y : x;
   const int lanes = LanesOf(sums);
-  llvm::Value* pairs = b.CreateIntrinsic(IntrinsicFor("vpmaddubsw", lanes), {},
-                                         {AsElements(b, small.value, b.getInt8Ty()),
-                                          AsElements(b, other.value, b.getInt8Ty())});
-  llvm::Value* ones = llvm::ConstantInt::get(pairs->getType(), 1);
-  return b.CreateAdd(sums, b.CreateIntrinsic(IntrinsicFor("vpmaddwd", lanes), {}, {pairs, ones}));
+  llvm::Value* pairs = b.CreateIntrinsic(
+      IntrinsicFor("vpmaddubsw", lanes), {},
+      {AsElements(b, small.value, b.getInt8Ty()), AsElements(b, other.value, b.getInt8Ty())});
+  if (!in_halves) return b.CreateAdd(sums, AddHalves(b, pairs, lanes));
+  llvm::Value* halves = b.CreateAdd(b.CreateBitCast(sums, pairs->getType()), pairs);
+  return b.CreateBitCast(halves, sums->getType());
 }
 
 llvm::Value* EmitFull(IrBuilder& b, const target::DotMethod& method, const PackedFactor& x,
-                      const PackedFactor& y, llvm::Value* sums) {
+                      const PackedFactor& y, llvm::Value* sums, bool in_halves) {
   const std::string_view name = method.instruction->name;
   if (name == "fmlal") return EmitHalves(b, x, y, sums);
   if (IsNeonDot(name)) return EmitNeonDot(b, name, x, y, sums);
-  if (name == "vpmaddubsw") return EmitSmallBytes(b, x, y, sums);
+  if (name == "vpmaddubsw") return EmitSmallBytes(b, x, y, sums, in_halves);
   if (name.ends_with("pmaddwd")) return b.CreateAdd(sums, PairProducts(b, method, x, y));
   const auto id = IntrinsicFor(name, LanesOf(sums));
   if (name == "vpdpbusd" && !tensor::IsUnsigned(x.dtype)) {
@@ -171,15 +178,23 @@ llvm::Value* EmitFull(IrBuilder& b, const target::DotMethod& method, const Packe
 }  // namespace
 
 llvm::Value* EmitDot(IrBuilder& b, const target::DotMethod& method, const PackedFactor& x,
-                     const PackedFactor& y, llvm::Value* sums) {
+                     const PackedFactor& y, llvm::Value* sums, bool in_halves) {
   const int lanes = LanesOf(sums), width = std::max(lanes, kMinLanes);
   const auto widen = [&](const PackedFactor& factor) {
     llvm::Value* value = factor.value;
     if (LanesOf(value) == 1) return PackedFactor{Splat(b, value, width), factor.dtype};
     return PackedFactor{lanes == width ? value : WithWidth(b, value, width), factor.dtype};
   };
-  if (lanes == width) return EmitFull(b, method, widen(x), widen(y), sums);
-  return WithWidth(b, EmitFull(b, method, widen(x), widen(y), WithWidth(b, sums, width)), lanes);
+  if (lanes == width) return EmitFull(b, method, widen(x), widen(y), sums, in_halves);
+  llvm::Value* wide = EmitFull(b, method, widen(x), widen(y), WithWidth(b, sums, width), in_halves);
+  return WithWidth(b, wide, lanes);
+}
+
+llvm::Value* SumsOfHalves(IrBuilder& b, llvm::Value* sums) {
+  const int lanes = LanesOf(sums), width = std::max(lanes, kMinLanes);
+  llvm::Value* wide = lanes == width ? sums : WithWidth(b, sums, width);
+  wide = AddHalves(b, AsElements(b, wide, b.getInt16Ty()), width);
+  return lanes == width ? wide : WithWidth(b, wide, lanes);
 }
 
 PackedFactor Shifted(IrBuilder& b, const PackedFactor& factor, int lanes) {

@@ -20,9 +20,12 @@ struct PackedFactor {
 };
 
 /// sums + the products of 32 bits, by the method's instruction; at least two lanes. Where operands
-/// are to be shifted, `a` has been (Shifted).
+/// are to be shifted, `a` has been (Shifted). `in_halves`: each half of a lane has a sum of its own
+/// (plan::DotPlan::in_halves).
 llvm::Value* EmitDot(IrBuilder& builder, const target::DotMethod& method, const PackedFactor& a,
-                     const PackedFactor& b, llvm::Value* sums);
+                     const PackedFactor& b, llvm::Value* sums, bool in_halves = false);
+/// Lanes with the sums of their two halves, which are signed.
+llvm::Value* SumsOfHalves(IrBuilder& builder, llvm::Value* sums);
 
 /// Of a factor of 64 bits, the low (0) or the high (1) ones.
 PackedFactor PartOf(IrBuilder& builder, const PackedFactor& factor, int part);

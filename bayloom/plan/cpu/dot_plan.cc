@@ -86,6 +86,15 @@ void FindScales(const tensor::Block& block, const tensor::DotProduct& product, D
   }
 }
 
+/// Whether 16 bits hold the sums for one scale of an instruction that adds up pairs of products.
+bool FitHalves(const DotPlan& plan) {
+  if (plan.method.instruction->a != target::kSmallByte) return false;
+  constexpr int64_t kMost = 32767, kMostOfByte = 128;
+  const int64_t mask = std::min(plan.a.mask, plan.b.mask);
+  const int64_t steps = std::max<int64_t>(plan.terms_of_scale * plan.parts / plan.depth, 1);
+  return 2 * mask * kMostOfByte * steps <= kMost;
+}
+
 /// A shift, which the byte's first part does not need, and a mask.
 constexpr double kOperationsOfPart = 1.5;
 /// A conversion, a product of two scales, a multiply-add.
@@ -94,8 +103,10 @@ constexpr double kOperationsOfScale = 3;
 /// Sums of integers and their total are in registers; what belongs to a scale is done once for it.
 void AddScales(const DotPlan& plan, TileWork& work) {
   const auto steps = static_cast<double>(std::max<int64_t>(plan.terms_of_scale / plan.depth, 1));
+  // An instruction of each product, for one more of a scale.
+  const double saved = plan.in_halves ? static_cast<double>(plan.parts) : 0;
   work.registers = 2;
-  work.combine += kOperationsOfScale / steps;
+  work.combine += (kOperationsOfScale + (plan.in_halves ? 1 : 0)) / steps - saved;
   for (const tensor::Expr& once : {plan.block_scale->scale, plan.block_scale->zero}) {
     if (!once.defined()) continue;
     tensor::Visit(once, [&](const tensor::Expr& e) {
@@ -104,7 +115,7 @@ void AddScales(const DotPlan& plan, TileWork& work) {
   }
   if (!plan.block_scale->zero.defined()) return;
   TileWork::Value& beside = work.values[plan.BesideZero().load.get()];
-  beside.operations += 1;
+  beside.operations += plan.method.Operations() - saved;
   beside.sums += 1;
 }
 
@@ -127,7 +138,10 @@ std::optional<DotPlan> PlanDot(const tensor::Program& program, const target::Tar
                .b = product->b,
                .depth = program.ExtentOf(loop)};
   plan.parts = plan.depth / product->depth();
-  if (product->block) FindScales(block, *product, plan);
+  if (product->block) {
+    FindScales(block, *product, plan);
+    plan.in_halves = FitHalves(plan);
+  }
   if (plan.depth == product->matrix_depth() && product->IsPlain()) {
     plan.matrix = target::MatrixInstructionFor(target, tensor::ToString(product->a.dtype()),
                                                tensor::ToString(product->b.dtype()));

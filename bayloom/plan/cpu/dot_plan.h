@@ -33,6 +33,9 @@ struct DotPlan {
   std::optional<tensor::BlockScale> block_scale = std::nullopt;
   bool zero_of_a = false;
   int64_t terms_of_scale = 1;          ///< products that have one scale
+  /// Sums for one scale have room in 16 bits: the halves of a lane sum up pairs of products, and are
+  /// added up once for a scale.
+  bool in_halves = false;
   std::vector<int> scaled_iters = {};  ///< reduction iterators along which the scale differs
 
   /// The factor that is multiplied by zeros.
