@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "bayloom/codegen/host.h"
 #include "bayloom/codegen/runtime/bayloom_package.h"
 #include "bayloom/graph/evaluate.h"
@@ -278,6 +280,27 @@ TEST_F(DecoderLibrary, HoldsAfterManyStepsWhatItHeldAtFirst) {
   ASSERT_EQ(Rewind(models_[0], 3), BAYLOOM_OK);
   ASSERT_EQ(Step(models_[0], {8}), BAYLOOM_OK);
   ExpectLogitsOf({5, 6, 7, 8});
+}
+
+/// Calls meet in one model: each has its effect, or none and a code that says so.
+TEST_F(DecoderLibrary, IsBusyForOthersInACall) {
+  using StepFunction = int (*)(void*, const int64_t*, size_t, float*);
+  const auto step = Function<StepFunction>("net_step");
+  const auto take = [&](int64_t token) {
+    for (int i = 0; i < 200; ++i) {
+      const int code = step(models_[0], &token, 1, nullptr);
+      EXPECT_THAT(code, ::testing::AnyOf(BAYLOOM_OK, BAYLOOM_ERROR_BUSY, BAYLOOM_ERROR_FULL));
+      if (code != BAYLOOM_ERROR_FULL) continue;
+      EXPECT_THAT(Rewind(models_[0], 0), ::testing::AnyOf(BAYLOOM_OK, BAYLOOM_ERROR_BUSY));
+    }
+  };
+  {
+    const std::jthread other([&] { take(3); });
+    take(7);
+  }
+  ASSERT_EQ(Rewind(models_[0], 0), BAYLOOM_OK);
+  ASSERT_EQ(Step(models_[0], {1, 2, 3}), BAYLOOM_OK);
+  ExpectLogitsOf({1, 2, 3});
 }
 
 /// A run gives the model the past that the caller has, and the tokens of the run.
