@@ -3,7 +3,7 @@
 
 #pragma once
 
-/// Module kernel: kernels that somebody wrote, of which a scenario names the source and the
+/// Module kernel: kernels of users, of which a scenario names the source and the
 /// arguments: compiled, called in a guarded process, compared with a reference, timed.
 ///
 /// Reading order: `kernel_evaluator.h`; `kernel_compiler.h` with `call_shim.h`; `kernel_data.h`,

@@ -11,6 +11,7 @@
 #include "bayloom/run.h"
 #include "bayloom/search/code_constraint.h"
 #include "bayloom/search/comma_list.h"
+#include "bayloom/search/command_builder.h"
 #include "bayloom/search/command_template.h"
 #include "bayloom/search/durable_study.h"
 #include "bayloom/search/earlier_searches.h"

@@ -158,20 +158,20 @@ void AddEvaluateCommand(CLI::App& app) {
                ->option_text("N")
                ->capture_default_str()
                ->check(AtLeastOne()));
-  evaluate->footer(
-      WithDetails("Prints an answer for each, a JSON object a line: the objective's value, or why\n"
-                  "there is none. Nothing is recorded.\n"
-                  "\n"
-                  "Examples:\n"
-                  "  bayloom evaluate flags.yaml '{\"level\": \"-O2\", \"unroll\": 4}'\n"
-                  "  bayloom evaluate matmul.yaml '{\"tile\": 16}' --outputs results",
-                  "\n\n"
-                  "A line of standard input is a configuration, or a list of them, which are\n"
-                  "evaluated together. Answers:\n"
-                  "  {\"configuration\": {\"tile\": 16}, \"milliseconds\": 1.25, \"spread\": 0.01}\n"
-                  "  {\"configuration\": {...}, \"feasible\": false, \"verdict\": \"wrong-output\",\n"
-                  "   \"reason\": \"element 3 of 'c' is 7, expected 8 (...)\"}\n"
-                  "  {\"error\": \"...\"}    for a line that is no configuration"));
+  evaluate->footer(WithDetails(
+      "Prints an answer for each, a JSON object a line: the objective's value, or why\n"
+      "there is none. Nothing is recorded.\n"
+      "\n"
+      "Examples:\n"
+      "  bayloom evaluate flags.yaml '{\"level\": \"-O2\", \"unroll\": 4}'\n"
+      "  bayloom evaluate matmul.yaml '{\"tile\": 16}' --outputs results",
+      "\n\n"
+      "A line of standard input is a configuration, or a list of them, which are\n"
+      "evaluated together. Answers:\n"
+      "  {\"configuration\": {\"tile\": 16}, \"milliseconds\": 1.25, \"spread\": 0.01}\n"
+      "  {\"configuration\": {...}, \"feasible\": false, \"verdict\": \"wrong-output\",\n"
+      "   \"reason\": \"element 3 of 'c' is 7, expected 8 (...)\"}\n"
+      "  {\"error\": \"...\"}    for a line that is no configuration"));
   evaluate->callback([options] { Evaluate(*options); });
 }
 

@@ -265,8 +265,8 @@ NextCommands CommandsAfter(const SearchArguments& arguments, const search::Scena
   } else if (reason != trial::StopReason::kExhausted) {
     resume({"--trials", trials}, "more trials");
   }
-  if (std::ranges::none_of(search.members(), LooksUpValues) &&
-      search.RepeatedOf(0).empty() && search.study(0).objectives().size() == 1) {
+  if (std::ranges::none_of(search.members(), LooksUpValues) && search.RepeatedOf(0).empty() &&
+      search.study(0).objectives().size() == 1) {
     resume({"--trials", std::to_string(search.Status().trials), "--repeat-best", "5"},
            "whether the best was only lucky");
   }
@@ -380,7 +380,8 @@ void RunSearchCommand(const SearchArguments& arguments) {
   }
   search::ScenarioSearch search(std::move(members), options);
   PrintBeginning(search, arguments);
-  const trial::StopReason reason = RunWithProgress(search, options.jobs, arguments.workers, kernels);
+  const trial::StopReason reason =
+      RunWithProgress(search, options.jobs, arguments.workers, kernels);
   if (search.members().size() == 1) Export(arguments, search);
   PrintResult(arguments, search, reason);
   ThrowIfLost(reason, search.lost());

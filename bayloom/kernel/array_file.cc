@@ -19,10 +19,10 @@ constexpr size_t kHeaderAlignment = 64;
 
 /// NumPy's name of a type on a little-endian machine: "<f4".
 std::string NumpyName(tensor::DType dtype) {
-  const char kind = dtype == tensor::DType::kBool  ? 'b'
-                    : tensor::IsFloat(dtype)       ? 'f'
-                    : tensor::IsUnsigned(dtype)    ? 'u'
-                                                   : 'i';
+  const char kind = dtype == tensor::DType::kBool ? 'b'
+                    : tensor::IsFloat(dtype)      ? 'f'
+                    : tensor::IsUnsigned(dtype)   ? 'u'
+                                                  : 'i';
   const int bytes = tensor::ByteSize(dtype);
   return fmt::format("{}{}{}", bytes == 1 ? '|' : '<', kind, bytes);
 }
@@ -39,11 +39,12 @@ std::optional<size_t> ElementsBegin(std::string_view file, const std::string& pa
   if (length > file.size() - begin) throw InputError(fmt::format("'{}' is cut off", path));
   const std::string_view header = file.substr(begin, length);
   if (header.find(fmt::format("'{}'", NumpyName(dtype))) == std::string_view::npos) {
-    throw InputError(fmt::format("'{}' does not hold elements of type {}", path,
-                                 tensor::ToString(dtype)));
+    throw InputError(
+        fmt::format("'{}' does not hold elements of type {}", path, tensor::ToString(dtype)));
   }
   if (header.find("'fortran_order': True") != std::string_view::npos) {
-    throw InputError(fmt::format("'{}' is in Fortran's order; numpy.ascontiguousarray helps", path));
+    throw InputError(
+        fmt::format("'{}' is in Fortran's order; numpy.ascontiguousarray helps", path));
   }
   return begin + length;
 }

@@ -39,11 +39,13 @@ std::string Quoted(const std::string& path) {
 /// The types of arguments as the shim's own compiler knows them.
 std::string TypeIn(const KernelArgument& argument) {
   static const std::vector<std::pair<std::string, std::string>> kOthers = {
-      {"int8", "signed char"},    {"int16", "short"},          {"int32", "int"},
-      {"int64", "long long"},     {"uint8", "unsigned char"},  {"uint16", "unsigned short"},
+      {"int8", "signed char"},    {"int16", "short"},
+      {"int32", "int"},           {"int64", "long long"},
+      {"uint8", "unsigned char"}, {"uint16", "unsigned short"},
       {"uint32", "unsigned int"}, {"uint64", "unsigned long long"},
-      {"uchar", "unsigned char"}, {"ushort", "unsigned short"}, {"uint", "unsigned int"},
-      {"ulong", "unsigned long"}, {"half", "_Float16"},         {"float16", "_Float16"},
+      {"uchar", "unsigned char"}, {"ushort", "unsigned short"},
+      {"uint", "unsigned int"},   {"ulong", "unsigned long"},
+      {"half", "_Float16"},       {"float16", "_Float16"},
       {"float32", "float"},       {"float64", "double"}};
   for (const auto& [name, type] : kOthers) {
     if (argument.type == name) return type;

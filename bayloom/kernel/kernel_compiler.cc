@@ -77,9 +77,9 @@ CompiledKernel Judge(const base::CommandResult& result, const base::Command& com
       if (result.status.Success()) return {};
       const std::string error = FirstError(result.error_output);
       return Failed(trial::Verdict::kBuildError,
-                    error.empty() ? fmt::format("the compiler ended with {}",
-                                                result.status.Describe())
-                                  : error);
+                    error.empty()
+                        ? fmt::format("the compiler ended with {}", result.status.Describe())
+                        : error);
   }
 }
 
@@ -136,8 +136,7 @@ Result<std::vector<std::string>> KernelCompiler::CommandOf(
     const Values& size) const {
   const KernelDefinition& kernel = *options_.kernel;
   const bool is_own = function.language == kernel.language;
-  std::vector<std::string> command = {
-      CompilerOf(function.language, is_own ? kernel.compiler : "")};
+  std::vector<std::string> command = {CompilerOf(function.language, is_own ? kernel.compiler : "")};
   if (is_own) {
     const std::vector<std::string> flags = Flags(configuration);
     command.insert(command.end(), flags.begin(), flags.end());

@@ -59,7 +59,7 @@ class KernelCompiler {
   search::EvaluatorOptions options_;
   std::vector<bool> is_macro_;  ///< by parameter
   base::ScratchFolder folder_;
-  std::mutex mutex_;  ///< guards what follows
+  std::mutex mutex_;                             ///< guards what follows
   std::map<std::string, CompiledKernel> known_;  ///< by command and shim
   int64_t compiled_ = 0;
 };

@@ -74,9 +74,7 @@ class ElementWriter {
   ElementWriter(tensor::DType dtype, std::byte* at) : dtype_(dtype), at_(at) {}
 
   void WriteFloat(double value) { tensor::StoreFloat(dtype_, Next(), value); }
-  void WriteInt(int64_t value) {
-    tensor::StoreInt(dtype_, Next(), tensor::WrapTo(dtype_, value));
-  }
+  void WriteInt(int64_t value) { tensor::StoreInt(dtype_, Next(), tensor::WrapTo(dtype_, value)); }
   void Write(double value) {
     if (tensor::IsFloat(dtype_)) {
       WriteFloat(value);
@@ -164,7 +162,8 @@ void KernelData::Describe(const KernelDefinition& kernel, const Values& size) {
     parameter.role = is_input ? tensor::BufferRole::kInput : tensor::BufferRole::kOutput;
     parameter.shape = *std::move(shape);
     parameter.offset = reserve(parameter);
-    if (argument.role == KernelArgument::Role::kInOut) parameter.initial_offset = reserve(parameter);
+    if (argument.role == KernelArgument::Role::kInOut)
+      parameter.initial_offset = reserve(parameter);
     parameter.is_checked = kernel.reference == KernelDefinition::Reference::kFiles
                                ? kernel.reference_files.contains(argument.name)
                                : kernel.reference != KernelDefinition::Reference::kNone;

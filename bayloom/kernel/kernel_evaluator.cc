@@ -92,8 +92,7 @@ KernelEvaluator::KernelEvaluator(const search::Scenario& scenario, int jobs)
   for (const Values& size : kernel_.sizes) {
     sizes_.push_back(std::make_unique<TimedSize>(kernel_, size, options_));
   }
-  has_reference_ =
-      kernel_.reference == Reference::kNone || kernel_.reference == Reference::kFiles;
+  has_reference_ = kernel_.reference == Reference::kNone || kernel_.reference == Reference::kFiles;
 }
 
 KernelEvaluator::~KernelEvaluator() = default;
@@ -284,17 +283,16 @@ trial::Outcome KernelEvaluator::Time(const Built& built, size_t size,
   }
   const auto time = repeats_ ? &measure::TaskTimer::Repeat : &measure::TaskTimer::Run;
   TimedSize& timed = *sizes_[size];
-  trial::Outcome outcome =
-      (timed.timer.*time)(timed.data.task(), *std::move(message),
-                          {.build_seconds = built.kernels[size].seconds}, stop);
+  trial::Outcome outcome = (timed.timer.*time)(
+      timed.data.task(), *std::move(message), {.build_seconds = built.kernels[size].seconds}, stop);
   if (!outcome.ok() && sizes_.size() > 1) {
     outcome.reason += fmt::format(" (sizes {})", fmt::join(NumbersOf(timed.values), ", "));
   }
   return outcome;
 }
 
-std::optional<trial::Outcome> KernelEvaluator::PrepareReference(
-    const Built& built, const std::function<bool()>& stop) {
+std::optional<trial::Outcome> KernelEvaluator::PrepareReference(const Built& built,
+                                                                const std::function<bool()>& stop) {
   if (has_reference_) return std::nullopt;
   Waiting reference = built.trial;
   KernelFunction function = function_;

@@ -92,7 +92,7 @@ class KernelEvaluator final : public trial::Evaluator<space::Configuration> {
   KernelFunction function_;
   KernelCompiler compiler_;
   base::ScratchFolder cache_;  ///< of the driver
-  std::string source_;  ///< of OpenCL
+  std::string source_;         ///< of OpenCL
   measure::KernelOptions options_;
   std::vector<std::unique_ptr<TimedSize>> sizes_;
   std::unique_ptr<TimedSize> once_;  ///< for RunOnce

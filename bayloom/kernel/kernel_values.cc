@@ -66,8 +66,7 @@ Result<int64_t> WholeNumber(const std::string& expression, const Values& values,
   return static_cast<int64_t>(*value);
 }
 
-Result<std::vector<int64_t>> ShapeOf(const search::KernelArgument& argument,
-                                     const Values& values) {
+Result<std::vector<int64_t>> ShapeOf(const search::KernelArgument& argument, const Values& values) {
   std::vector<int64_t> shape;
   int64_t elements = 1;
   for (const std::string& extent : argument.shape) {
@@ -91,8 +90,7 @@ Result<std::string> ScalarBytes(const search::KernelArgument& argument, const Va
     tensor::StoreFloat(argument.dtype, at, *value);
     return bytes;
   }
-  const Result<int64_t> value =
-      WholeNumber(argument.low, values, -static_cast<int64_t>(kMaxWhole));
+  const Result<int64_t> value = WholeNumber(argument.low, values, -static_cast<int64_t>(kMaxWhole));
   if (!value) return About(argument.text, value.error());
   if (tensor::WrapTo(argument.dtype, *value) != *value) {
     return Error{fmt::format("'{}': {} is out of the type's range", argument.text, *value)};

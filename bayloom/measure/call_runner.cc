@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-// How the runner process runs kernels that somebody wrote (TrialRunner).
+// How the runner process runs kernels of users (TrialRunner).
 
 #include <fmt/format.h>
 

@@ -18,13 +18,12 @@ class FunctionLauncher final : public KernelLauncher {
  public:
   FunctionLauncher(const KernelCall& call, std::span<const GuardedMemory> memory) : call_(call) {
     for (const CallArgument& argument : call_.arguments) {
-      arguments_.push_back(argument.parameter >= 0 ? memory[argument.parameter].data()
-                                                   : static_cast<void*>(const_cast<char*>(
-                                                         argument.scalar.data())));
+      arguments_.push_back(argument.parameter >= 0
+                               ? memory[argument.parameter].data()
+                               : static_cast<void*>(const_cast<char*>(argument.scalar.data())));
     }
     // It stays: its threads (of OpenMP, for example) may wait in it for the next call.
-    void* const library =
-        dlopen(call_.code.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    void* const library = dlopen(call_.code.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (library == nullptr) Fail(dlerror());
     void* const symbol = dlsym(library, call_.symbol.c_str());
     if (symbol == nullptr) Fail(dlerror());

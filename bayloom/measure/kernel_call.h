@@ -13,14 +13,14 @@
 
 namespace bayloom::measure {
 
-/// An argument of a kernel that somebody wrote.
+/// An argument of a user's kernel.
 struct CallArgument {
-  int parameter = -1;        ///< place among the task's parameters; -1: none of them
-  std::string scalar;        ///< the bytes of one that is passed by value
-  int64_t local_bytes = 0;   ///< of local memory that a group of work items gets
+  int parameter = -1;       ///< place among the task's parameters; -1: none of them
+  std::string scalar;       ///< the bytes of one that is passed by value
+  int64_t local_bytes = 0;  ///< of local memory that a group of work items gets
 };
 
-/// How a kernel that somebody wrote is called: by its own arguments, and not as code that was
+/// How a user's kernel is called: by its own arguments, and not as code that was
 /// generated here (codegen/abi.h).
 struct KernelCall {
   enum class Kind : uint8_t {
@@ -50,9 +50,9 @@ inline constexpr std::tuple kFields<CallArgument> = {
     &CallArgument::parameter, &CallArgument::scalar, &CallArgument::local_bytes};
 template <>
 inline constexpr std::tuple kFields<KernelCall> = {
-    &KernelCall::kind,     &KernelCall::code,          &KernelCall::symbol,
+    &KernelCall::kind,      &KernelCall::code,          &KernelCall::symbol,
     &KernelCall::arguments, &KernelCall::returned_unit, &KernelCall::build_options,
-    &KernelCall::platform, &KernelCall::device,        &KernelCall::groups,
+    &KernelCall::platform,  &KernelCall::device,        &KernelCall::groups,
     &KernelCall::items};
 
 }  // namespace bayloom::measure

@@ -26,7 +26,7 @@ class LaunchError : public std::runtime_error {
   trial::Verdict verdict_;
 };
 
-/// A kernel that somebody wrote, ready to be run by the runner process on the task's memory.
+/// A user's kernel, ready to be run by the runner process on the task's memory.
 /// Members throw LaunchError.
 class KernelLauncher {
  public:

@@ -127,8 +127,8 @@ class OpenClLauncher final : public KernelLauncher {
       return Unmap(parameter);
     }
     Check(cl_.EnqueueRead(session_.queue, buffers_[parameter], /*blocking=*/1, 0,
-                          static_cast<size_t>(memory_[parameter].size()),
-                          memory_[parameter].data(), 0, nullptr, nullptr),
+                          static_cast<size_t>(memory_[parameter].size()), memory_[parameter].data(),
+                          0, nullptr, nullptr),
           "the result did not arrive");
   }
 
@@ -179,9 +179,9 @@ class OpenClLauncher final : public KernelLauncher {
       needed += static_cast<uint64_t>(argument.local_bytes);
     }
     if (needed <= limit) return;
-    throw LaunchError(trial::Verdict::kMemory,
-                      fmt::format("needs {} bytes of local memory, of which the device has {}",
-                                  needed, limit));
+    throw LaunchError(
+        trial::Verdict::kMemory,
+        fmt::format("needs {} bytes of local memory, of which the device has {}", needed, limit));
   }
 
   void SetArguments() {
@@ -196,8 +196,8 @@ class OpenClLauncher final : public KernelLauncher {
     for (size_t i = 0; i < memory_.size(); ++i) {
       int32_t code = 0;
       buffers_.push_back(cl_.CreateBuffer(session_.context, kClMemReadWrite | place,
-                                          static_cast<size_t>(memory_[i].size()),
-                                          memory_[i].data(), &code));
+                                          static_cast<size_t>(memory_[i].size()), memory_[i].data(),
+                                          &code));
       Check(code, "no buffer for an argument");
     }
     for (uint32_t i = 0; i < call_.arguments.size(); ++i) {
@@ -206,7 +206,8 @@ class OpenClLauncher final : public KernelLauncher {
       if (argument.parameter >= 0) {
         code = cl_.SetKernelArgument(kernel_, i, sizeof(ClMemory), &buffers_[argument.parameter]);
       } else if (argument.local_bytes > 0) {
-        code = cl_.SetKernelArgument(kernel_, i, static_cast<size_t>(argument.local_bytes), nullptr);
+        code =
+            cl_.SetKernelArgument(kernel_, i, static_cast<size_t>(argument.local_bytes), nullptr);
       } else {
         code = cl_.SetKernelArgument(kernel_, i, argument.scalar.size(), argument.scalar.data());
       }

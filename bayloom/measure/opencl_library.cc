@@ -16,13 +16,14 @@ namespace {
 Result<OpenCl> Load() {
   void* const library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    return Error{fmt::format("OpenCL is not installed ({}); on Debian: ocl-icd-libopencl1 and a "
-                             "driver, such as pocl-opencl-icd",
-                             base::SingleLine(dlerror()))};
+    return Error{
+        fmt::format("OpenCL is not installed ({}); on Debian: ocl-icd-libopencl1 and a "
+                    "driver, such as pocl-opencl-icd",
+                    base::SingleLine(dlerror()))};
   }
   OpenCl cl = {};
-#define BAYLOOM_OPENCL_LOAD(name, symbol, result, parameters)                          \
-  cl.name = reinterpret_cast<decltype(cl.name)>(dlsym(library, symbol));               \
+#define BAYLOOM_OPENCL_LOAD(name, symbol, result, parameters)            \
+  cl.name = reinterpret_cast<decltype(cl.name)>(dlsym(library, symbol)); \
   if (cl.name == nullptr) return Error{"libOpenCL.so.1 has no function " symbol};
   BAYLOOM_OPENCL_FUNCTIONS(BAYLOOM_OPENCL_LOAD)
 #undef BAYLOOM_OPENCL_LOAD

@@ -54,46 +54,46 @@ enum : uint32_t {
 };
 
 /// X(name here, name in the library, result, parameters) for every entry point.
-#define BAYLOOM_OPENCL_FUNCTIONS(X)                                                               \
-  X(GetPlatformIds, "clGetPlatformIDs", int32_t, (uint32_t, ClPlatform*, uint32_t*))             \
-  X(GetDeviceIds, "clGetDeviceIDs", int32_t,                                                      \
-    (ClPlatform, uint64_t, uint32_t, ClDevice*, uint32_t*))                                       \
-  X(GetDeviceInfo, "clGetDeviceInfo", int32_t, (ClDevice, uint32_t, size_t, void*, size_t*))      \
-  X(CreateContext, "clCreateContext", ClContext,                                                  \
-    (const intptr_t*, uint32_t, const ClDevice*, void (*)(const char*, const void*, size_t, void*), \
-     void*, int32_t*))                                                                            \
-  X(CreateQueue, "clCreateCommandQueue", ClQueue, (ClContext, ClDevice, uint64_t, int32_t*))      \
-  X(CreateProgram, "clCreateProgramWithSource", ClProgram,                                        \
-    (ClContext, uint32_t, const char**, const size_t*, int32_t*))                                 \
-  X(BuildProgram, "clBuildProgram", int32_t,                                                      \
-    (ClProgram, uint32_t, const ClDevice*, const char*, void (*)(ClProgram, void*), void*))       \
-  X(GetProgramBuildInfo, "clGetProgramBuildInfo", int32_t,                                        \
-    (ClProgram, ClDevice, uint32_t, size_t, void*, size_t*))                                      \
-  X(CreateKernel, "clCreateKernel", ClKernel, (ClProgram, const char*, int32_t*))                 \
-  X(GetKernelInfo, "clGetKernelInfo", int32_t, (ClKernel, uint32_t, size_t, void*, size_t*))      \
-  X(GetKernelWorkGroupInfo, "clGetKernelWorkGroupInfo", int32_t,                                  \
-    (ClKernel, ClDevice, uint32_t, size_t, void*, size_t*))                                       \
-  X(SetKernelArgument, "clSetKernelArg", int32_t, (ClKernel, uint32_t, size_t, const void*))      \
-  X(CreateBuffer, "clCreateBuffer", ClMemory, (ClContext, uint64_t, size_t, void*, int32_t*))     \
-  X(EnqueueKernel, "clEnqueueNDRangeKernel", int32_t,                                             \
-    (ClQueue, ClKernel, uint32_t, const size_t*, const size_t*, const size_t*, uint32_t,          \
-     const ClEvent*, ClEvent*))                                                                   \
-  X(EnqueueMapBuffer, "clEnqueueMapBuffer", void*,                                                \
-    (ClQueue, ClMemory, uint32_t, uint64_t, size_t, size_t, uint32_t, const ClEvent*, ClEvent*,   \
-     int32_t*))                                                                                   \
-  X(EnqueueUnmap, "clEnqueueUnmapMemObject", int32_t,                                             \
-    (ClQueue, ClMemory, void*, uint32_t, const ClEvent*, ClEvent*))                               \
-  X(EnqueueRead, "clEnqueueReadBuffer", int32_t,                                                  \
-    (ClQueue, ClMemory, uint32_t, size_t, size_t, void*, uint32_t, const ClEvent*, ClEvent*))     \
-  X(EnqueueWrite, "clEnqueueWriteBuffer", int32_t,                                                \
-    (ClQueue, ClMemory, uint32_t, size_t, size_t, const void*, uint32_t, const ClEvent*,          \
-     ClEvent*))                                                                                   \
-  X(Finish, "clFinish", int32_t, (ClQueue))                                                       \
-  X(GetEventProfilingInfo, "clGetEventProfilingInfo", int32_t,                                    \
-    (ClEvent, uint32_t, size_t, void*, size_t*))                                                  \
-  X(ReleaseEvent, "clReleaseEvent", int32_t, (ClEvent))                                           \
-  X(ReleaseBuffer, "clReleaseMemObject", int32_t, (ClMemory))                                     \
-  X(ReleaseKernel, "clReleaseKernel", int32_t, (ClKernel))                                        \
+#define BAYLOOM_OPENCL_FUNCTIONS(X)                                                             \
+  X(GetPlatformIds, "clGetPlatformIDs", int32_t, (uint32_t, ClPlatform*, uint32_t*))            \
+  X(GetDeviceIds, "clGetDeviceIDs", int32_t,                                                    \
+    (ClPlatform, uint64_t, uint32_t, ClDevice*, uint32_t*))                                     \
+  X(GetDeviceInfo, "clGetDeviceInfo", int32_t, (ClDevice, uint32_t, size_t, void*, size_t*))    \
+  X(CreateContext, "clCreateContext", ClContext,                                                \
+    (const intptr_t*, uint32_t, const ClDevice*,                                                \
+     void (*)(const char*, const void*, size_t, void*), void*, int32_t*))                       \
+  X(CreateQueue, "clCreateCommandQueue", ClQueue, (ClContext, ClDevice, uint64_t, int32_t*))    \
+  X(CreateProgram, "clCreateProgramWithSource", ClProgram,                                      \
+    (ClContext, uint32_t, const char**, const size_t*, int32_t*))                               \
+  X(BuildProgram, "clBuildProgram", int32_t,                                                    \
+    (ClProgram, uint32_t, const ClDevice*, const char*, void (*)(ClProgram, void*), void*))     \
+  X(GetProgramBuildInfo, "clGetProgramBuildInfo", int32_t,                                      \
+    (ClProgram, ClDevice, uint32_t, size_t, void*, size_t*))                                    \
+  X(CreateKernel, "clCreateKernel", ClKernel, (ClProgram, const char*, int32_t*))               \
+  X(GetKernelInfo, "clGetKernelInfo", int32_t, (ClKernel, uint32_t, size_t, void*, size_t*))    \
+  X(GetKernelWorkGroupInfo, "clGetKernelWorkGroupInfo", int32_t,                                \
+    (ClKernel, ClDevice, uint32_t, size_t, void*, size_t*))                                     \
+  X(SetKernelArgument, "clSetKernelArg", int32_t, (ClKernel, uint32_t, size_t, const void*))    \
+  X(CreateBuffer, "clCreateBuffer", ClMemory, (ClContext, uint64_t, size_t, void*, int32_t*))   \
+  X(EnqueueKernel, "clEnqueueNDRangeKernel", int32_t,                                           \
+    (ClQueue, ClKernel, uint32_t, const size_t*, const size_t*, const size_t*, uint32_t,        \
+     const ClEvent*, ClEvent*))                                                                 \
+  X(EnqueueMapBuffer, "clEnqueueMapBuffer", void*,                                              \
+    (ClQueue, ClMemory, uint32_t, uint64_t, size_t, size_t, uint32_t, const ClEvent*, ClEvent*, \
+     int32_t*))                                                                                 \
+  X(EnqueueUnmap, "clEnqueueUnmapMemObject", int32_t,                                           \
+    (ClQueue, ClMemory, void*, uint32_t, const ClEvent*, ClEvent*))                             \
+  X(EnqueueRead, "clEnqueueReadBuffer", int32_t,                                                \
+    (ClQueue, ClMemory, uint32_t, size_t, size_t, void*, uint32_t, const ClEvent*, ClEvent*))   \
+  X(EnqueueWrite, "clEnqueueWriteBuffer", int32_t,                                              \
+    (ClQueue, ClMemory, uint32_t, size_t, size_t, const void*, uint32_t, const ClEvent*,        \
+     ClEvent*))                                                                                 \
+  X(Finish, "clFinish", int32_t, (ClQueue))                                                     \
+  X(GetEventProfilingInfo, "clGetEventProfilingInfo", int32_t,                                  \
+    (ClEvent, uint32_t, size_t, void*, size_t*))                                                \
+  X(ReleaseEvent, "clReleaseEvent", int32_t, (ClEvent))                                         \
+  X(ReleaseBuffer, "clReleaseMemObject", int32_t, (ClMemory))                                   \
+  X(ReleaseKernel, "clReleaseKernel", int32_t, (ClKernel))                                      \
   X(ReleaseProgram, "clReleaseProgram", int32_t, (ClProgram))
 
 /// The entry points; those without an object as their result return 0 or an error's number.

@@ -85,7 +85,7 @@ struct TrialMessage {
   bool is_reference = false;
   double cut_seconds = 0;
   TimingOptions timing;
-  /// How a kernel that somebody wrote is called; then `kernel`, `layouts` and `transforms` say
+  /// How a user's kernel is called; then `kernel`, `layouts` and `transforms` say
   /// nothing.
   KernelCall call = {};
 
@@ -109,7 +109,7 @@ struct OutcomeMessage {
   double power_watts = 0;  ///< of a GPU while timing; 0: unknown
   double registers = 0;    ///< of a GPU's thread, as ResourceUsage; 0: unknown
   double spill_bytes = 0;
-  /// Of a kernel that somebody wrote: of each batch, seconds per run.
+  /// Of a user's kernel: of each batch, seconds per run.
   std::vector<double> batches = {};
 
   /// That of a trial without a value.
@@ -119,9 +119,9 @@ struct OutcomeMessage {
 // What messages hold (EncodeBody, DecodeBody).
 template <>
 inline constexpr std::tuple kFields<TaskParameter> = {
-    &TaskParameter::name,    &TaskParameter::dtype,    &TaskParameter::role,
-    &TaskParameter::shape,   &TaskParameter::has_gaps, &TaskParameter::offset,
-    &TaskParameter::extents, &TaskParameter::strides,  &TaskParameter::bounds,
+    &TaskParameter::name,           &TaskParameter::dtype,     &TaskParameter::role,
+    &TaskParameter::shape,          &TaskParameter::has_gaps,  &TaskParameter::offset,
+    &TaskParameter::extents,        &TaskParameter::strides,   &TaskParameter::bounds,
     &TaskParameter::initial_offset, &TaskParameter::is_checked};
 template <>
 inline constexpr std::tuple kFields<TaskMessage> = {

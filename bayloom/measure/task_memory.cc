@@ -31,8 +31,7 @@ int64_t WholePages(int64_t bytes) {
 
 TaskMemoryView::TaskMemoryView(const TaskData& data)
     : size_(static_cast<size_t>(data.message.data_bytes)) {
-  void* const bytes =
-      mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, data.descriptor, 0);
+  void* const bytes = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, data.descriptor, 0);
   if (bytes == MAP_FAILED) {
     throw SystemError(fmt::format("cannot map the task's data: {}", strerror(errno)));
   }

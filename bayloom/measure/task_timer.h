@@ -30,7 +30,7 @@ class TaskTimer {
                         const MeasurementDetails& details, const StopCheck& stop);
   void SetIncumbent(TrialMessage kernel, double seconds);
 
-  double drift() const { return drift_; }  ///< see MeasurementDetails
+  double drift() const { return drift_; }              ///< see MeasurementDetails
   double run_seconds() const { return run_seconds_; }  ///< wall clock, of all kernels
 
  private:

@@ -80,7 +80,8 @@ OutcomeMessage TrialRunner::SetTask(TaskMessage task, int data_descriptor) {
   void* data = mmap(nullptr, static_cast<size_t>(task_.data_bytes), PROT_READ, MAP_SHARED,
                     data_descriptor, 0);
   if (data == MAP_FAILED) {
-    return OutcomeMessage::Failure(trial::Verdict::kMemory, "the task's data does not fit into the memory limit");
+    return OutcomeMessage::Failure(trial::Verdict::kMemory,
+                                   "the task's data does not fit into the memory limit");
   }
   data_ = static_cast<const std::byte*>(data);
   packed_.resize(task_.parameters.size());
@@ -97,7 +98,8 @@ OutcomeMessage TrialRunner::SetTask(TaskMessage task, int data_descriptor) {
       memory_.back().ProtectFromWrites();
     }
   } catch (const std::bad_alloc&) {
-    return OutcomeMessage::Failure(trial::Verdict::kMemory, "the task's data does not fit into the memory limit");
+    return OutcomeMessage::Failure(trial::Verdict::kMemory,
+                                   "the task's data does not fit into the memory limit");
   }
   note_.phase = CrashNote::Phase::kIdle;
   return {};
@@ -223,8 +225,8 @@ void TrialRunner::StoreExpected(size_t point) {
 OutcomeMessage TrialRunner::Run(const TrialMessage& trial) {
   try {
     OutcomeMessage outcome = trial.call.kind != KernelCall::Kind::kNone ? RunCall(trial)
-                             : trial.kernel.launches.empty()             ? RunLoaded(trial)
-                                                                         : RunOnGpu(trial);
+                             : trial.kernel.launches.empty()            ? RunLoaded(trial)
+                                                                        : RunOnGpu(trial);
     note_.phase = CrashNote::Phase::kIdle;
     return outcome;
   } catch (const std::bad_alloc&) {
@@ -381,7 +383,8 @@ OutcomeMessage TrialRunner::RunOnGpu(const TrialMessage& trial) try {
   outcome.spill_bytes = static_cast<double>(kernel.use.spill_bytes);
   if (timing.runs > 0) {
     if (const Status right = check_results(); !right) {
-      return OutcomeMessage::Failure(trial::Verdict::kWrongOutput, "in a later run, " + right.error().message);
+      return OutcomeMessage::Failure(trial::Verdict::kWrongOutput,
+                                     "in a later run, " + right.error().message);
     }
   }
   outcome.seconds = timing.seconds;

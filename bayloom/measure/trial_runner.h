@@ -35,7 +35,7 @@ class TrialRunner {
   OutcomeMessage RunLoaded(const TrialMessage& trial);
   /// The same for kernels for the GPU.
   OutcomeMessage RunOnGpu(const TrialMessage& trial);
-  /// ... and for those that somebody wrote.
+  /// ... and for those of users.
   OutcomeMessage RunCall(const TrialMessage& trial);
   OutcomeMessage TimeCall(const TrialMessage& trial, double first_seconds,
                           KernelLauncher& launcher);

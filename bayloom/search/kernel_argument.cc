@@ -68,7 +68,8 @@ constexpr auto kTypes = std::to_array<std::pair<std::string_view, DType>>({
 
 bool IsName(std::string_view text) {
   return !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) == 0 &&
-         std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+         std::ranges::all_of(text,
+                             [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
 }
 
 Error Wrong(std::string_view text, std::string_view why) {
@@ -126,7 +127,8 @@ Status ParseHead(std::string head, bool is_array, KernelArgument& argument) {
   }
   if (!is_array) {
     if (has_role) {
-      return Wrong(argument.text, "an array needs a shape, such as [n]; a number has no 'in' or 'out'");
+      return Wrong(argument.text,
+                   "an array needs a shape, such as [n]; a number has no 'in' or 'out'");
     }
     argument.role = KernelArgument::Role::kScalar;
   }

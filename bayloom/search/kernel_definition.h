@@ -46,9 +46,7 @@ struct KernelArgument {
   std::string low, high;  ///< of a scalar, `low` is its value
   std::string file;
 
-  bool IsArray() const {
-    return role == Role::kIn || role == Role::kOut || role == Role::kInOut;
-  }
+  bool IsArray() const { return role == Role::kIn || role == Role::kOut || role == Role::kInOut; }
 };
 
 /// Reads a declaration such as
@@ -61,7 +59,7 @@ struct KernelArgument {
 /// Without `=` an `in` or `inout` array is random, a scalar the size or the parameter of its name.
 Result<KernelArgument> ParseKernelArgument(std::string_view text);
 
-/// A kernel that somebody wrote: what is compiled, called, compared and timed for each
+/// A user's kernel: what is compiled, called, compared and timed for each
 /// configuration. docs/kernels.md is its manual.
 struct KernelDefinition {
   enum class Language : uint8_t { kC, kCpp, kFortran, kOpenCl };
@@ -99,9 +97,9 @@ struct KernelDefinition {
   // What its results are compared with.
   Reference reference = Reference::kFirst;
   Language reference_language = Language::kC;
-  std::string reference_source, reference_function;               ///< kFunction
-  std::map<std::string, space::Value> reference_configuration;    ///< kConfiguration
-  std::map<std::string, std::string> reference_files;             ///< kFiles: path by argument
+  std::string reference_source, reference_function;             ///< kFunction
+  std::map<std::string, space::Value> reference_configuration;  ///< kConfiguration
+  std::map<std::string, std::string> reference_files;           ///< kFiles: path by argument
   /// |actual - expected| <= absolute + relative * |expected|; nullopt: what reordered sums of the
   /// arguments' type may differ by.
   std::optional<double> absolute, relative;

@@ -38,8 +38,8 @@ Language ReadLanguage(const yaml::YamlValue& field, const std::string& source,
     if (name == "c++") return Language::kCpp;
     if (name == "fortran") return Language::kFortran;
     if (name == "opencl") return Language::kOpenCl;
-    named->Fail(fmt::format("expected c, c++, fortran or opencl, found '{}'",
-                            base::SingleLine(name)));
+    named->Fail(
+        fmt::format("expected c, c++, fortran or opencl, found '{}'", base::SingleLine(name)));
   }
   const std::optional<Language> language = KernelLanguageOf(source);
   if (!language) {
@@ -77,8 +77,7 @@ std::map<std::string, space::Value> ReadSize(const yaml::YamlValue& field,
   return size;
 }
 
-void ReadSizes(const yaml::YamlValue& field, const space::Space& space,
-               KernelDefinition& kernel) {
+void ReadSizes(const yaml::YamlValue& field, const space::Space& space, KernelDefinition& kernel) {
   kernel.sizes.clear();
   if (field.IsMap()) {
     kernel.sizes.push_back(ReadSize(field, space));
@@ -111,8 +110,8 @@ void ReadLaunch(const yaml::YamlValue& field, KernelDefinition& kernel) {
   constexpr std::array<const char*, kMaxDimensions> kDivisors = {"grid_div_x", "grid_div_y",
                                                                  "grid_div_z"};
   if (kernel.IsOnHost()) {
-    for (const char* key : {"problem_size", "block_size_names", "platform", "device",
-                            kDivisors[0], kDivisors[1], kDivisors[2]}) {
+    for (const char* key : {"problem_size", "block_size_names", "platform", "device", kDivisors[0],
+                            kDivisors[1], kDivisors[2]}) {
       if (const auto found = field.Find(key)) found->Fail("it is for OpenCL kernels");
     }
     return;
@@ -135,7 +134,8 @@ void ReadLaunch(const yaml::YamlValue& field, KernelDefinition& kernel) {
   }
 }
 
-/// "naive", {source: naive.c, function: naive}, {configuration: {...}}, {files: {c: c.npy}}, "none".
+/// "naive", {source: naive.c, function: naive}, {configuration: {...}}, {files: {c: c.npy}},
+/// "none".
 void ReadReference(const yaml::YamlValue& field, const Scenario& scenario,
                    KernelDefinition& kernel) {
   const std::string& here = scenario.evaluator.here;
@@ -243,21 +243,21 @@ double KernelTimeUnit(const Scenario& scenario) { return UnitOf(scenario.objecti
 
 std::optional<Language> KernelLanguageOf(const std::string& path) {
   static const std::map<std::string, Language> known = {
-      {".c", Language::kC},          {".cc", Language::kCpp},      {".cpp", Language::kCpp},
-      {".cxx", Language::kCpp},      {".f90", Language::kFortran}, {".F90", Language::kFortran},
-      {".f95", Language::kFortran},  {".f03", Language::kFortran}, {".f08", Language::kFortran},
-      {".f", Language::kFortran},    {".F", Language::kFortran},   {".cl", Language::kOpenCl}};
+      {".c", Language::kC},         {".cc", Language::kCpp},      {".cpp", Language::kCpp},
+      {".cxx", Language::kCpp},     {".f90", Language::kFortran}, {".F90", Language::kFortran},
+      {".f95", Language::kFortran}, {".f03", Language::kFortran}, {".f08", Language::kFortran},
+      {".f", Language::kFortran},   {".F", Language::kFortran},   {".cl", Language::kOpenCl}};
   const auto found = known.find(std::filesystem::path(path).extension().string());
   if (found == known.end()) return std::nullopt;
   return found->second;
 }
 
 void ReadKernel(const yaml::YamlValue& field, Scenario& scenario) {
-  field.AllowOnly({"kernel",       "function",  "language",         "arguments",  "sizes",
-                   "compiler",     "flags",     "defines",          "problem_size",
-                   "block_size_names", "grid_div_x", "grid_div_y",  "grid_div_z", "platform",
-                   "device",       "reference", "tolerance",        "timing",     "seed",
-                   "timeout",      "memory",    "sandbox"});
+  field.AllowOnly({"kernel",     "function",   "language",   "arguments",    "sizes",
+                   "compiler",   "flags",      "defines",    "problem_size", "block_size_names",
+                   "grid_div_x", "grid_div_y", "grid_div_z", "platform",     "device",
+                   "reference",  "tolerance",  "timing",     "seed",         "timeout",
+                   "memory",     "sandbox"});
   KernelDefinition kernel;
   const yaml::YamlValue source = field.At("kernel");
   kernel.source = PathFrom(scenario.evaluator.here, source.Text());

@@ -62,8 +62,7 @@ Result<std::unique_ptr<remote::CandidateEvaluator>> MakeScenarioCandidateEvaluat
   if (own == nullptr) own = MakeEvaluator(scenario.space, scenario.evaluator, jobs);
   std::unique_ptr<remote::CandidateEvaluator> evaluator =
       std::make_unique<remote::TypedCandidateEvaluator<space::Configuration>>(
-          std::move(own), jobs,
-          [space = scenario.space](const Json& json, bool) {
+          std::move(own), jobs, [space = scenario.space](const Json& json, bool) {
             return ReadConfiguration(*space, json);
           });
   return evaluator;

@@ -25,8 +25,8 @@ inline constexpr const char* kScenarioKind = "scenario";
 std::unique_ptr<trial::Evaluator<space::Configuration>> MakeRemoteEvaluator(
     remote::WorkerPool& pool, const Scenario& scenario, const std::string& command);
 
-/// The worker's side of it, with so many jobs; `make` as SearchOptions::make_evaluator. Fails for a definition that is none, and for a
-/// scenario that cannot be evaluated.
+/// The worker's side of it, with so many jobs; `make` as SearchOptions::make_evaluator. Fails for a
+/// definition that is none, and for a scenario that cannot be evaluated.
 Result<std::unique_ptr<remote::CandidateEvaluator>> MakeScenarioCandidateEvaluator(
     const nlohmann::json& definition, int jobs, const EvaluatorMaker& make);
 

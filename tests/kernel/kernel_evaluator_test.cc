@@ -128,7 +128,9 @@ TEST(KernelEvaluator, SaysWhyAReferenceDoesNotServe) {
   KernelUnderTest kernel("f.c", "void f(float* x) { x[0] = v; }\n",
                          "parameters: {v: [1, 2]}\n"
                          "evaluator: {kernel: f.c, arguments: ['out float x[1]'], reference: g}\n");
-  EXPECT_THAT(MessageOf([&] { kernel.Evaluate({{"v", 1}}); }),
+  EXPECT_THAT(MessageOf([&] {
+                kernel.Evaluate({{"v", 1}});
+              }),
               AllOf(HasSubstr("the reference has no results"), HasSubstr("g")));
 }
 
@@ -238,9 +240,9 @@ TEST(KernelEvaluator, CutsShortWhatIsClearlySlower) {
 TEST(KernelEvaluator, RefusesWhatCannotBeCalled) {
   const auto message_of = [](const std::string& evaluator) {
     return MessageOf([&] {
-      KernelUnderTest kernel("f.c", "void f(float* x) { x[0] = v; }\n",
-                             "parameters: {v: [1, 2]}\nevaluator: {kernel: f.c, " + evaluator +
-                                 "}\n");
+      KernelUnderTest kernel(
+          "f.c", "void f(float* x) { x[0] = v; }\n",
+          "parameters: {v: [1, 2]}\nevaluator: {kernel: f.c, " + evaluator + "}\n");
       kernel.Evaluate({{"v", 1}});
     });
   };
@@ -298,7 +300,8 @@ const char* const kOpenClRest =
 
 TEST_F(OpenClKernel, IsComparedAndTimed) {
   std::string source = kOpenClSource;
-  source.erase(source.find("  if (fault == 5)"), std::string("  if (fault == 5) y[i] = no_such_name;").size());
+  source.erase(source.find("  if (fault == 5)"),
+               std::string("  if (fault == 5) y[i] = no_such_name;").size());
   KernelUnderTest kernel("scale.cl", source, kOpenClRest);
   const auto outcome_of = [&](int64_t fault, int64_t block) {
     return kernel.Evaluate({{"fault", fault}, {"block_size_x", block}});
@@ -317,7 +320,9 @@ TEST_F(OpenClKernel, IsComparedAndTimed) {
 
 TEST_F(OpenClKernel, ThatDoesNotCompileSaysWhy) {
   KernelUnderTest kernel("scale.cl", kOpenClSource, kOpenClRest);
-  EXPECT_THAT(MessageOf([&] { kernel.Evaluate({{"fault", 0}, {"block_size_x", 64}}); }),
+  EXPECT_THAT(MessageOf([&] {
+                kernel.Evaluate({{"fault", 0}, {"block_size_x", 64}});
+              }),
               HasSubstr("no_such_name"));
 }
 

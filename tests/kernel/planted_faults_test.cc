@@ -60,17 +60,18 @@ class PlantedFault : public testing::TestWithParam<Fault> {};
 TEST_P(PlantedFault, IsChargedToOneTrial) {
   const Fault& fault = GetParam();
   if (kSanitized && std::string_view(fault.name) == "leak") GTEST_SKIP() << "another allocator";
-  KernelUnderTest kernel("scale.c", kSource,
-                         "parameters:\n"
-                         "  fault: [none, off_by_one, one_byte, nan_, hang, one_block, aborts, leak,"
-                         " writes_input, far, leaves, later, before, no_such_name]\n"
-                         "evaluator:\n"
-                         "  kernel: scale.c\n"
-                         "  arguments: ['in float x[n]', 'out float y[n]', int n]\n"
-                         "  sizes: {n: 1003}\n"
-                         "  reference: right\n"
-                         "  timing: {time: 2ms}\n"
-                         "  timeout: 3s\n");
+  KernelUnderTest kernel(
+      "scale.c", kSource,
+      "parameters:\n"
+      "  fault: [none, off_by_one, one_byte, nan_, hang, one_block, aborts, leak,"
+      " writes_input, far, leaves, later, before, no_such_name]\n"
+      "evaluator:\n"
+      "  kernel: scale.c\n"
+      "  arguments: ['in float x[n]', 'out float y[n]', int n]\n"
+      "  sizes: {n: 1003}\n"
+      "  reference: right\n"
+      "  timing: {time: 2ms}\n"
+      "  timeout: 3s\n");
   const trial::Outcome first = kernel.Evaluate({{"fault", "none"}});
   EXPECT_TRUE(first.ok()) << first.reason;
   EXPECT_GT(first.value, 0);

@@ -80,15 +80,15 @@ TEST(KernelScenario, HasWhatItNeedsByDefault) {
 }
 
 TEST(KernelScenario, ReadsALaunchAsKernelTunerHasIt) {
-  const KernelDefinition kernel =
-      *Parse("  kernel: conv.cl\n"
-             "  arguments: ['out float y[4]']\n"
-             "  problem_size: [4096, 'n']\n"
-             "  sizes: [{n: 4}, {n: 8}]\n"
-             "  block_size_names: [tile]\n"
-             "  grid_div_x: [tile, 2]\n"
-             "  tolerance: {absolute: 1e-3}\n")
-           .evaluator.kernel;
+  const KernelDefinition kernel = *Parse(
+                                       "  kernel: conv.cl\n"
+                                       "  arguments: ['out float y[4]']\n"
+                                       "  problem_size: [4096, 'n']\n"
+                                       "  sizes: [{n: 4}, {n: 8}]\n"
+                                       "  block_size_names: [tile]\n"
+                                       "  grid_div_x: [tile, 2]\n"
+                                       "  tolerance: {absolute: 1e-3}\n")
+                                       .evaluator.kernel;
   EXPECT_THAT(kernel.problem_size, ElementsAre("4096", "n"));
   EXPECT_EQ(kernel.block_size_names[0], "tile");
   EXPECT_EQ(kernel.block_size_names[1], "block_size_y");

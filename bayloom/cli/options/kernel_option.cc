@@ -105,8 +105,8 @@ void KernelOption::AddTo(CLI::App& command) {
   Advanced(command.add_option("--flags", flags, "Its flags; {parameter} is replaced by its value")
                ->option_text("FLAGS")
                ->default_str("-O3 -march=native"));
-  Advanced(list("--problem-size", problem_size, "Of OpenCL: work items or their multiple in x, y, z",
-                "N,...")
+  Advanced(list("--problem-size", problem_size,
+                "Of OpenCL: work items or their multiple in x, y, z", "N,...")
                ->delimiter(','));
 }
 
@@ -114,9 +114,10 @@ bool KernelOption::IsSource(const std::string& path) const {
   if (search::KernelLanguageOf(path)) return true;
   const std::vector<std::string> given = Arguments();
   if (!given.empty()) {
-    throw InputError(fmt::format("{} is for a source (.c, .cc, .cpp, .f90, .cl) in place of a "
-                                 "scenario",
-                                 given[0]));
+    throw InputError(
+        fmt::format("{} is for a source (.c, .cc, .cpp, .f90, .cl) in place of a "
+                    "scenario",
+                    given[0]));
   }
   return false;
 }

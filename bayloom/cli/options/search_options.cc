@@ -147,11 +147,11 @@ void AddSearchOptions(SearchArguments& arguments, CLI::App& search) {
       ->option_text("N")
       ->default_str("0; kernels: 5")
       ->check(CLI::Range(0, 1000000));
-  Advanced(search
-               .add_option("--rounds", arguments.rounds, "Evaluations of each with --repeat-best")
-               ->option_text("N")
-               ->default_str("3; kernels: 7")
-               ->check(AtLeastOne()));
+  Advanced(
+      search.add_option("--rounds", arguments.rounds, "Evaluations of each with --repeat-best")
+          ->option_text("N")
+          ->default_str("3; kernels: 7")
+          ->check(AtLeastOne()));
   search.add_option("--out,-o", arguments.out, "Write the best configuration as JSON")
       ->option_text("FILE");
   search.add_option("--csv", arguments.csv, "Write all trials as CSV")->option_text("FILE");
