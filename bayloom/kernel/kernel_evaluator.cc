@@ -257,16 +257,18 @@ trial::Outcome KernelEvaluator::Evaluate(const Built& built, const std::function
   if (auto failed = PrepareReference(built, stop)) return *std::move(failed);
   trial::Outcome outcome;
   std::vector<double> seconds;
+  bool is_cut_short = false;
   for (size_t size = 0; size < sizes_.size(); ++size) {
     trial::Outcome timed = Time(built, size, stop);
     if (!timed.ok()) return timed;
     seconds.push_back(timed.value);
+    is_cut_short |= measure::DetailsOf(timed).cut_short;
     outcome = std::move(timed);
   }
   const double unit = search::KernelTimeUnit(scenario_);
   outcome.value = base::GeometricMean(seconds) / unit;
   if (sizes_.size() > 1) {
-    measure::MeasurementDetails details;
+    measure::MeasurementDetails details = {.cut_short = is_cut_short};
     for (size_t size = 0; size < sizes_.size(); ++size) {
       details.at_sizes.push_back({NumbersOf(sizes_[size]->values), seconds[size]});
     }

@@ -161,6 +161,8 @@ class OpenClLauncher final : public KernelLauncher {
                                 log.data(), nullptr) != kClSuccess) {
       return "the compiler said nothing";
     }
+    log.resize(std::min(log.find('\0'), log.size()));
+    if (log.empty()) return "the compiler said nothing";
     const size_t at = std::min(log.find("error"), log.size());
     const size_t begin = log.rfind('\n', at) == std::string::npos ? 0 : log.rfind('\n', at) + 1;
     const std::string line = log.substr(begin, log.find('\n', begin) - begin);

@@ -48,6 +48,8 @@ std::string OpenClErrorName(int32_t code) {
       return "CL_OUT_OF_HOST_MEMORY";
     case kClBuildProgramFailure:
       return "CL_BUILD_PROGRAM_FAILURE";
+    case kClInvalidBuildOptions:
+      return "CL_INVALID_BUILD_OPTIONS";
     case kClInvalidWorkGroupSize:
       return "CL_INVALID_WORK_GROUP_SIZE";
     case kClInvalidWorkItemSize:

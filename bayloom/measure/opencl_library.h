@@ -31,6 +31,7 @@ enum : int32_t {
   kClOutOfResources = -5,
   kClOutOfHostMemory = -6,
   kClBuildProgramFailure = -11,
+  kClInvalidBuildOptions = -43,
   kClInvalidWorkGroupSize = -54,
   kClInvalidWorkItemSize = -55,
 };

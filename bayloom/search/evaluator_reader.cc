@@ -183,7 +183,11 @@ void ReadEvaluator(const yaml::YamlValue& field, Scenario& scenario) {
   }
   if (kernel) {
     ReadKernel(field, scenario);
-    return ReadLimits(field, options);
+    ReadLimits(field, options);
+    if (std::isfinite(options.timeout_over_best)) {
+      field.At("timeout").Fail("what is much slower than the best is cut short by itself");
+    }
+    return;
   }
   if (recorded) {
     field.AllowOnly({"recorded", "measurement"});

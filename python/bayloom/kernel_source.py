@@ -177,7 +177,10 @@ class KernelProgram:
             flags.append("-Dkernel_tuner=1")
         else:
             evaluator["defines"] = self._defines()
-        evaluator["flags"] = ["-O3", *flags] if options.compiler_options is None else flags
+        if self._language != "opencl" and options.compiler_options is None:
+            flags.append("-O3")
+        if flags:
+            evaluator["flags"] = flags
         evaluator.update(self._reference())
         parameters.update({name: {"type": "integer", "range": [-2**31, 2**40]}
                            for name in options.computed})

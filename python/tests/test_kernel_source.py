@@ -17,7 +17,7 @@ SOURCE = """
 extern "C" float add(float *c, const float *a, const float *b, int n) {
   for (int i = 0; i < n - fault; i += step)
     for (int j = i; j < n - fault && j < i + step; ++j) c[j] = a[j] + b[j];
-  return 0.5f * step;
+  return 1 + 0.5f * step;
 }
 """
 TUNE_PARAMS = {"step": [1, 2, 4], "fault": [0, 1]}
@@ -38,7 +38,7 @@ def test_the_call_of_kernel_tuner(capsys):
     right = [result for result in results if "error" not in result]
     assert sorted(result["step"] for result in right) == [1, 2, 4]
     for result in right:
-        assert result["time"] == 0.5 * result["step"], "what the function returned"
+        assert result["time"] == 1 + 0.5 * result["step"], "what the function returned"
         assert result["half"] == result["time"] / 2 and result["GFLOP/s"] > 0
         assert len(result["times"]) >= 7
     wrong = [result for result in results if result["fault"]]
@@ -65,7 +65,7 @@ def test_the_cache_is_kernel_tuners():
     with open("add.json", "w", encoding="utf-8") as file:  # as it is where it was interrupted
         file.write(json.dumps(cache)[:-2] + ",")
     again, env = bayloom.tune_kernel(*call, cache="add.json", quiet=True)
-    assert sorted(result["time"] for result in again) == [0.125, 0.5]
+    assert sorted(result["time"] for result in again) == [0.125, 1.5]
     simulated, _ = bayloom.tune_kernel(
         "add", SOURCE, 1000, add_arguments(), {"step": [1, 2, 4], "fault": [0]}, cache="add.json",
         simulation_mode=True, quiet=True)
