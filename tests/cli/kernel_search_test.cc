@@ -35,9 +35,9 @@ class KernelSearchTest : public testing::Test {
                               "}\n";
   }
   std::vector<std::string> Line(const std::vector<std::string>& more) const {
-    std::vector<std::string> line = {"search", source_,  "--param", "step=1,2,4,8", "--arg",
-                                     "out float x[n]",   "--arg",   "int n",        "--size",
-                                     "n=1000",           "--db",    folder_ / "fill.db"};
+    std::vector<std::string> line = {"search", source_,          "--param", "step=1,2,4,8",
+                                     "--arg",  "out float x[n]", "--arg",   "int n",
+                                     "--size", "n=1000",         "--db",    folder_ / "fill.db"};
     line.insert(line.end(), more.begin(), more.end());
     return line;
   }
@@ -94,8 +94,8 @@ TEST_F(KernelSearchTest, EvaluatesOneConfiguration) {
                              "  arguments: ['out float x[n]', int n]\n"
                              "  sizes: {n: 4}\n"
                              "  reference: right\n";
-  const Answer ran = RunBayloom({"evaluate", scenario, R"([{"step": 1}, {"step": 8}])", "--outputs",
-                              folder_ / "outputs"});
+  const Answer ran = RunBayloom(
+      {"evaluate", scenario, R"([{"step": 1}, {"step": 8}])", "--outputs", folder_ / "outputs"});
   ASSERT_EQ(ran.exit_code, 0) << ran.error;
   const size_t end = ran.out.find('\n');
   const json right = json::parse(ran.out.substr(0, end));

@@ -48,7 +48,8 @@ std::vector<float> OutputOf(KernelUnderTest& kernel,
   return FloatsOf(outputs->front().second);
 }
 
-const std::string kTiming = "  timing: {time: 1ms}\n";
+/// Short, and with patience.
+const std::string kTiming = "  timing: {time: 1ms}\n  timeout: 120s\n";
 
 TEST(KernelEvaluator, PassesArgumentsAsTheyAreDeclared) {
   KernelUnderTest kernel("sum.c", R"(
@@ -296,7 +297,8 @@ const char* const kOpenClRest =
     "  problem_size: [n]\n"
     "  arguments: ['out float y[n]', 'in float x[n]', int n, 'local float s[block_size_x]']\n"
     "  reference: {configuration: {fault: 0, block_size_x: 32}}\n"
-    "  timing: {time: 1ms}\n";
+    "  timing: {time: 1ms}\n"
+    "  timeout: 120s\n";
 
 TEST_F(OpenClKernel, IsComparedAndTimed) {
   std::string source = kOpenClSource;

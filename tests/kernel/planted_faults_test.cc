@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <string_view>
+
 #include "tests/kernel/kernel_under_test.h"
 
 namespace bayloom::kernel {
@@ -71,7 +74,8 @@ TEST_P(PlantedFault, IsChargedToOneTrial) {
       "  sizes: {n: 1003}\n"
       "  reference: right\n"
       "  timing: {time: 2ms}\n"
-      "  timeout: 3s\n");
+      "  timeout: " +
+          std::string(fault.verdict == trial::Verdict::kTimeout ? "5s" : "120s") + "\n");
   const trial::Outcome first = kernel.Evaluate({{"fault", "none"}});
   EXPECT_TRUE(first.ok()) << first.reason;
   EXPECT_GT(first.value, 0);
@@ -88,7 +92,7 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"off_by_one", trial::Verdict::kWrongOutput, "element 1002 of 'y' was never written"},
         Fault{"one_byte", trial::Verdict::kWrongOutput, "wrote 1 bytes past the end of output 'y'"},
         Fault{"nan_", trial::Verdict::kWrongOutput, "element 501 of 'y' is nan"},
-        Fault{"hang", trial::Verdict::kTimeout, "did not end within 3 s"},
+        Fault{"hang", trial::Verdict::kTimeout, "did not end within 5 s"},
         Fault{"one_block", trial::Verdict::kWrongOutput, "element 300 of 'y'"},
         Fault{"aborts", trial::Verdict::kCrash, "SIGABRT"},
         Fault{"leak", trial::Verdict::kMemory, "leaks memory"},
