@@ -53,17 +53,24 @@ std::string TypeIn(const KernelArgument& argument) {
   return argument.type;
 }
 
+/// In C++, a pointer that becomes one to what the function takes, as void* does in C: vectors where
+/// the declaration says float.
+constexpr const char* kAnyPointer = R"(
+struct BayloomPointer {
+  void* to;
+  template <typename T> operator T*() const { return (T*)to; }
+};
+)";
+
 /// The call of a function of C or C++ with unpacked arguments.
-std::string CallOf(const std::string& name, const KernelDefinition& kernel, bool casts_pointers) {
+std::string CallOf(const std::string& name, const KernelDefinition& kernel, bool is_cpp) {
   std::vector<std::string> arguments;
   for (size_t i = 0; i < kernel.arguments.size(); ++i) {
-    const std::string type = TypeIn(kernel.arguments[i]);
     if (!kernel.arguments[i].IsArray()) {
-      arguments.push_back(fmt::format("*(const {}*)arguments[{}]", type, i));
-    } else if (casts_pointers) {
-      arguments.push_back(fmt::format("({}*)arguments[{}]", type, i));
+      arguments.push_back(fmt::format("*(const {}*)arguments[{}]", TypeIn(kernel.arguments[i]), i));
     } else {
-      arguments.push_back(fmt::format("arguments[{}]", i));
+      const std::string pointer = fmt::format("arguments[{}]", i);
+      arguments.push_back(is_cpp ? "BayloomPointer{" + pointer + "}" : pointer);
     }
   }
   return fmt::format("{}({})", name, fmt::join(arguments, ", "));
@@ -76,8 +83,9 @@ std::string BodyOf(const std::string& call, bool returns_time) {
 
 std::string ShimOfC(const KernelFunction& function, const KernelDefinition& kernel) {
   const bool is_cpp = function.language == Language::kCpp;
-  return fmt::format("#include \"{}\"\n\n{}double {}(void* const* arguments) {{\n{}}}\n",
-                     Quoted(function.source), is_cpp ? "extern \"C\" " : "", kShimSymbol,
+  return fmt::format("#include \"{}\"\n{}\n{}double {}(void* const* arguments) {{\n{}}}\n",
+                     Quoted(function.source), is_cpp ? kAnyPointer : "",
+                     is_cpp ? "extern \"C\" " : "", kShimSymbol,
                      BodyOf(CallOf(function.name, kernel, is_cpp), function.returns_time));
 }
 

@@ -26,6 +26,8 @@ _DIMENSIONS = "xyz"
 _VARIANT = "bayloom_variant"  # which of the sources that a function has written
 # What numpy.allclose, by which Kernel Tuner compares, allows beside `atol`.
 _RELATIVE = 1e-5
+# For one configuration: Kernel Tuner has no limit, and a kernel that hangs should end some time.
+_TIMEOUT = "5m"
 _VARIANTS = f"""
 #define BAYLOOM_TEXT(x) #x
 #define BAYLOOM_EXPANDED(x) BAYLOOM_TEXT(x)
@@ -163,7 +165,8 @@ class KernelProgram:
         parameters = {name: [_plain(value) for value in dict.fromkeys(values)]
                       for name, values in options.tune_params.items()}
         evaluator = {"kernel": self._source(), "function": options.kernel_name,
-                     "arguments": self._arguments(), "timing": {"repeats": options.iterations}}
+                     "arguments": self._arguments(), "timing": {"repeats": options.iterations},
+                     "timeout": _TIMEOUT}
         if self._language == "c":
             evaluator["language"] = "c++"
         if self._language == "opencl":

@@ -196,6 +196,19 @@ TEST(KernelEvaluator, CallsTemplatesOfCpp) {
   EXPECT_THAT(OutputOf(kernel, {{"factor", 3}}), ElementsAre(15));
 }
 
+TEST(KernelEvaluator, PassesArraysOfNumbersAsVectors) {
+  KernelUnderTest kernel(
+      "f.cc",
+      "typedef float lanes __attribute__((vector_size(16)));\n"
+      "extern \"C\" void f(const lanes* x, lanes* y) { y[0] = x[0] * factor; }\n",
+      "parameters: {factor: [2, 3]}\n"
+      "evaluator:\n"
+      "  kernel: f.cc\n"
+      "  arguments: ['in float x[4] = range', 'out float y[4]']\n" +
+          kTiming);
+  EXPECT_THAT(OutputOf(kernel, {{"factor", 2}}), ElementsAre(0, 2, 4, 6));
+}
+
 TEST(KernelEvaluator, CallsFortran) {
   if (!HasProgram("gfortran")) GTEST_SKIP() << "gfortran is not installed";
   const std::string body =
