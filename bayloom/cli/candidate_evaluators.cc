@@ -10,6 +10,7 @@
 #include "bayloom/accelerator/remote_mappings.h"
 #include "bayloom/base/single_line.h"
 #include "bayloom/codegen/host.h"
+#include "bayloom/kernel/kernel_evaluator.h"
 #include "bayloom/measure/interruption.h"
 #include "bayloom/measure/measure_machine.h"
 #include "bayloom/search/remote_configurations.h"
@@ -58,7 +59,8 @@ Result<std::unique_ptr<remote::CandidateEvaluator>> CandidateEvaluators::Make(
     load_.emplace(measure::LoadMonitorOptions{.threads = threads});
   }
   if (kind == search::kScenarioKind)
-    return search::MakeScenarioCandidateEvaluator(definition, options_.jobs);
+    return search::MakeScenarioCandidateEvaluator(definition, options_.jobs,
+                                                  kernel::KernelEvaluatorMaker(options_.jobs));
   if (kind == accelerator::kMappingKind)
     return accelerator::MakeMappingCandidateEvaluator(definition, options_.jobs);
   if (kind == accelerator::kDesignKind)

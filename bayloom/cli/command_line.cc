@@ -215,6 +215,7 @@ void AddCommands(CLI::App& app) {
   AddCompileCommand(app);
   AddSearchCommand(app);
   AddServeCommand(app);
+  AddEvaluateCommand(app);
   AddWorkerCommand(app);
   AddSensitivityCommand(app);
   AddMapCommand(app);

@@ -34,6 +34,7 @@ void AddBenchCommand(CLI::App& app);
 void AddCompileCommand(CLI::App& app);
 void AddSearchCommand(CLI::App& app);
 void AddServeCommand(CLI::App& app);
+void AddEvaluateCommand(CLI::App& app);
 void AddWorkerCommand(CLI::App& app);
 void AddRecordsCommand(CLI::App& app);
 void AddMapCommand(CLI::App& app);

@@ -23,6 +23,8 @@
 #include "bayloom/cli/options/run_options.h"
 #include "bayloom/cli/options/search_options.h"
 #include "bayloom/cli/output.h"
+#include "bayloom/cli/repeated_text.h"
+#include "bayloom/kernel/kernel_evaluator.h"
 #include "bayloom/measure/load_monitor.h"
 #include "bayloom/report/format.h"
 #include "bayloom/report/pareto_table.h"
@@ -43,7 +45,9 @@ namespace {
 constexpr int64_t kDefaultTrials = 100;
 
 search::Scenario LoadWithOverrides(const SearchArguments& arguments) {
-  search::Scenario scenario = arguments.scenario.Load();
+  const bool is_source = arguments.kernel.IsSource(arguments.scenario.path);
+  search::Scenario scenario = arguments.scenario.Load(
+      is_source ? arguments.kernel.ScenarioText(arguments.scenario.path) : "");
   if (!arguments.command.empty()) search::OverrideCommand(arguments.command, scenario);
   if (!arguments.recorded.empty()) search::OverrideRecorded(arguments.recorded, scenario);
   if (arguments.sandbox) scenario.evaluator.sandbox = true;
@@ -124,6 +128,7 @@ nlohmann::json SummaryOf(const search::ScenarioSearch& search, int member) {
     nlohmann::json values = nlohmann::json::array();
     for (const trial::Outcome& outcome : each.outcomes) values.push_back(outcome.value);
     summary["repeated"].push_back({{"trial", each.trial.ordinal},
+                                   {"baseline", each.is_baseline},
                                    {"first", each.trial.outcome.value},
                                    {"median", each.median},
                                    {"spread", each.spread},
@@ -134,6 +139,12 @@ nlohmann::json SummaryOf(const search::ScenarioSearch& search, int member) {
         {"value", repeated[0].median},
         {"trial", repeated[0].trial.ordinal},
         {"configuration", space::ToJson(*scenario.space, repeated[0].trial.configuration)}};
+    if (const auto gain = GainInTurns(search.study(member), repeated)) {
+      summary["gain"] = {{"ratio", gain->ratio},
+                         {"low", gain->low},
+                         {"high", gain->high},
+                         {"rounds", gain->rounds}};
+    }
   }
   return summary;
 }
@@ -180,26 +191,6 @@ nlohmann::json SummaryOfAll(const search::ScenarioSearch& search) {
   return shown;
 }
 
-/// What evaluating the best again has shown.
-report::Table RepeatTable(const std::vector<search::RepeatedConfiguration>& repeated) {
-  report::Table table({"trial", "first", "median", "spread", "failed"});
-  for (const search::RepeatedConfiguration& each : repeated) {
-    table.AddRow({each.trial.ordinal,
-                  {each.trial.outcome.value, report::FormatValue(each.trial.outcome.value)},
-                  {each.median, report::FormatValue(each.median)},
-                  {each.spread, each.ok ? fmt::format("{:.1f} %", 100 * each.spread) : "-"},
-                  static_cast<int64_t>(std::ranges::count_if(
-                      each.outcomes, [](const auto& outcome) { return !outcome.ok(); }))});
-  }
-  return table;
-}
-
-void PrintRepeated(const std::vector<search::RepeatedConfiguration>& repeated) {
-  if (repeated.empty()) return;
-  fmt::print("\nthe best {} evaluated again, in turns:\n{}", repeated.size(),
-             RepeatTable(repeated).Text());
-}
-
 /// The search with its records on the command line, resumed.
 std::vector<std::string> ResumedSearch(const SearchArguments& arguments) {
   std::vector<std::string> line = {"search", arguments.scenario.path};
@@ -210,6 +201,8 @@ std::vector<std::string> ResumedSearch(const SearchArguments& arguments) {
     line.push_back(value);
   };
   add("--optimizer", arguments.scenario.optimizer.value_or(""));
+  const std::vector<std::string> kernel = arguments.kernel.Arguments();
+  line.insert(line.end(), kernel.begin(), kernel.end());
   add("--command", arguments.command);
   add("--recorded", arguments.recorded);
   const std::vector<std::string> sources = arguments.learn_from.Arguments();
@@ -221,7 +214,7 @@ std::vector<std::string> ResumedSearch(const SearchArguments& arguments) {
   }
   const std::vector<std::string> workers = arguments.workers.Arguments();
   line.insert(line.end(), workers.begin(), workers.end());
-  if (arguments.options.jobs > 1) add("--jobs", std::to_string(arguments.options.jobs));
+  if (arguments.jobs) add("--jobs", std::to_string(*arguments.jobs));
   const ScenarioOption& scenario = arguments.scenario;
   add("--until-value", fmt::format("{}", fmt::join(scenario.until_value, ",")));
   if (scenario.until_plateau) {
@@ -240,7 +233,7 @@ bool LooksUpValues(const search::SearchMember& member) {
 /// What cannot be had with workers.
 void CheckForWorkers(const SearchArguments& arguments,
                      const std::vector<search::SearchMember>& members) {
-  if (arguments.options.jobs > 1) {
+  if (arguments.jobs.value_or(1) > 1) {
     throw InputError("--jobs: say it to each worker, 'bayloom worker --jobs N'");
   }
   for (const search::SearchMember& member : members) {
@@ -272,8 +265,8 @@ NextCommands CommandsAfter(const SearchArguments& arguments, const search::Scena
   } else if (reason != trial::StopReason::kExhausted) {
     resume({"--trials", trials}, "more trials");
   }
-  if (std::ranges::none_of(search.members(), LooksUpValues) &&
-      arguments.options.repeat.candidates == 0 && search.study(0).objectives().size() == 1) {
+  if (std::ranges::none_of(search.members(), LooksUpValues) && search.RepeatedOf(0).empty() &&
+      search.study(0).objectives().size() == 1) {
     resume({"--trials", std::to_string(search.Status().trials), "--repeat-best", "5"},
            "whether the best was only lucky");
   }
@@ -284,25 +277,6 @@ NextCommands CommandsAfter(const SearchArguments& arguments, const search::Scena
     next.Add({"report", database}, "how the search went");
   }
   return next;
-}
-
-/// How much better the best value is than the default configuration, or the first that worked.
-std::string GainText(const search::ScenarioSearch& search, double best) {
-  const search::Study& study = search.study(0);
-  const bool has_default = search.members()[0].scenario.default_configuration.has_value();
-  for (const search::StudyTrial& trial : search.TrialsOf(0)) {
-    if (!study.IsFull(trial.configuration)) continue;
-    if (!trial.outcome.ok()) {
-      if (has_default) return "";
-      continue;
-    }
-    const double first = trial.outcome.value;
-    const double ratio = study.maximize() ? best / first : first / best;
-    if (!(ratio > 0) || !std::isfinite(ratio)) return "";
-    return fmt::format("{} better than the {} ({})\n", report::FormatRatio(ratio),
-                       has_default ? "default" : "first", report::FormatValue(first));
-  }
-  return "";
 }
 
 std::string EndText(const search::ScenarioSearch& search, trial::StopReason reason) {
@@ -336,7 +310,7 @@ void PrintResult(const SearchArguments& arguments, const search::ScenarioSearch&
     for (int i = 0; i < std::ssize(search.members()); ++i) {
       const std::vector<search::RepeatedConfiguration> repeated = search.RepeatedOf(i);
       if (!repeated.empty()) fmt::print("\n{}", search.members()[i].scenario.name);
-      PrintRepeated(repeated);
+      fmt::print("{}", RepeatedText(repeated));
     }
     fmt::print("{}", CommandsAfter(arguments, search, reason).Text());
     return;
@@ -352,18 +326,19 @@ void PrintResult(const SearchArguments& arguments, const search::ScenarioSearch&
   const bool is_confirmed = !repeated.empty() && repeated[0].ok;
   const search::StudyTrial& shown = is_confirmed ? repeated[0].trial : *best;
   fmt::print("{}\n", EndText(search, reason));
-  PrintRepeated(repeated);
+  fmt::print("{}", RepeatedText(repeated));
   const double value = is_confirmed ? repeated[0].median : best->outcome.value;
   fmt::print("\n{} = {} (trial {}{})\n{}{}{}", base::SingleLine(scenario.objectives[0].name),
              report::FormatValue(value), shown.ordinal,
-             is_confirmed ? ", the median of its repeats" : "", GainText(search, value),
+             is_confirmed ? ", the median of its repeats" : "", GainText(search, repeated),
              report::ConfigurationText(*scenario.space, shown.configuration),
              CommandsAfter(arguments, search, reason).Text());
 }
 
 /// Says beside the progress that other programs disturb what its commands may time.
 trial::StopReason RunWithProgress(search::ScenarioSearch& search, int jobs,
-                                  const WorkersOption& workers) {
+                                  const WorkersOption& workers,
+                                  const std::vector<kernel::KernelEvaluator*>& kernels) {
   report::RunProgress progress(stderr, search.Status(), report::SearchProgress(search));
   const WorkersOption::NotesInto notes(workers, progress);
   std::optional<measure::LoadMonitor> load;
@@ -376,6 +351,7 @@ trial::StopReason RunWithProgress(search::ScenarioSearch& search, int jobs,
     progress.Trial(status, last);
   };
   const trial::StopReason reason = search.Run(observer, [&](const run::RepeatStatus& status) {
+    for (kernel::KernelEvaluator* const kernel : kernels) kernel->BeginRepeats();
     progress.Activity(fmt::format("evaluating the best again: {} of {}", status.done, status.all));
   });
   progress.End();
@@ -386,6 +362,14 @@ trial::StopReason RunWithProgress(search::ScenarioSearch& search, int jobs,
 void RunSearchCommand(const SearchArguments& arguments) {
   std::vector<search::SearchMember> members = LoadMembers(arguments);
   search::SearchOptions options = arguments.Options(members);
+  std::vector<kernel::KernelEvaluator*> kernels;
+  options.make_evaluator = [&](const search::Scenario& scenario) {
+    auto evaluator = kernel::KernelEvaluatorMaker(options.jobs)(scenario);
+    if (evaluator != nullptr) {
+      kernels.push_back(static_cast<kernel::KernelEvaluator*>(evaluator.get()));
+    }
+    return evaluator;
+  };
   std::unique_ptr<remote::WorkerPool> pool;
   if (!arguments.workers.empty()) {
     CheckForWorkers(arguments, members);
@@ -396,7 +380,8 @@ void RunSearchCommand(const SearchArguments& arguments) {
   }
   search::ScenarioSearch search(std::move(members), options);
   PrintBeginning(search, arguments);
-  const trial::StopReason reason = RunWithProgress(search, options.jobs, arguments.workers);
+  const trial::StopReason reason =
+      RunWithProgress(search, options.jobs, arguments.workers, kernels);
   if (search.members().size() == 1) Export(arguments, search);
   PrintResult(arguments, search, reason);
   ThrowIfLost(reason, search.lost());

@@ -9,19 +9,16 @@
 #include <utility>
 
 #include "bayloom/base/clock.h"
+#include "bayloom/measure/task_timer.h"
 
 namespace bayloom::measure {
 
 /// What is remembered of a workload that is being tuned.
 struct KernelMeasurer::Task {
   uint64_t workload_hash = 0;
-  std::optional<Reference> reference;
-  std::string failure;  ///< why there is no reference and will not be
-  /// The fastest candidate so far and the time that it took when it became that.
-  std::optional<TrialMessage> incumbent;
-  double incumbent_seconds = std::numeric_limits<double>::infinity();
-  double drift = 1;
-  int trials_since_drift = 0;
+  std::optional<Reference> reference = std::nullopt;
+  std::string failure = {};  ///< why there is no reference and will not be
+  TaskTimer timer;
 };
 
 KernelOptions WithoutTiming(KernelOptions options) {
@@ -44,7 +41,7 @@ KernelMeasurer::Task& KernelMeasurer::TaskOf(const tensor::Workload& workload) {
   if (known != tasks_.end()) {
     tasks_.splice(tasks_.begin(), tasks_, known);
   } else {
-    tasks_.emplace_front().workload_hash = hash;
+    tasks_.push_front({.workload_hash = hash, .timer = TaskTimer(runner_, options_)});
   }
   return tasks_.front();
 }
@@ -83,69 +80,27 @@ Status KernelMeasurer::PrepareReference(const tensor::Workload& workload,
 
 void KernelMeasurer::SetIncumbent(const tensor::Workload& workload, TrialMessage kernel,
                                   double seconds) {
-  Task& task = TaskOf(workload);
-  task.incumbent = std::move(kernel);
-  task.incumbent_seconds = seconds;
-  task.drift = 1;
-}
-
-double KernelMeasurer::CutSeconds(const Task& task, double factor) {
-  return factor > 0 ? factor * task.incumbent_seconds * std::max(1.0, task.drift)
-                    : std::numeric_limits<double>::infinity();
-}
-
-const TimingOptions& KernelMeasurer::TimingOf(const TrialMessage& kernel) const {
-  return kernel.kernel.launches.empty() ? options_.timing : options_.gpu_timing;
-}
-
-trial::Outcome KernelMeasurer::Time(Task& task, const TrialMessage& kernel,
-                                    MeasurementDetails details, const StopCheck& stop) {
-  const double start = base::MonotonicSeconds();
-  trial::Outcome outcome = runner_.Run(task.reference->data(), kernel, stop);
-  const double seconds = base::MonotonicSeconds() - start;
-  details.drift = task.drift;
-  details.measure_seconds = seconds;
-  SetDetails(outcome, details);
-  run_seconds_ += seconds;
-  return outcome;
+  TaskOf(workload).timer.SetIncumbent(std::move(kernel), seconds);
 }
 
 trial::Outcome KernelMeasurer::Run(const tensor::Workload& workload, TrialMessage kernel,
                                    const MeasurementDetails& build, const StopCheck& stop) {
-  Task& task = TaskOf(workload);
-  if (++task.trials_since_drift >= options_.drift_interval) WatchDrift(task, stop);
-  kernel.timing = TimingOf(kernel);
-  kernel.cut_seconds = CutSeconds(task, options_.cut_factor);
-  trial::Outcome outcome = Time(task, kernel, build, stop);
-  if (outcome.ok() && !DetailsOf(outcome).cut_short && outcome.value < task.incumbent_seconds) {
-    task.incumbent = std::move(kernel);
-    task.incumbent_seconds = outcome.value;
-    task.drift = 1;
-    task.trials_since_drift = 0;
-  }
-  return outcome;
+  return Time(TaskOf(workload), &TaskTimer::Run, std::move(kernel), build, stop);
 }
 
 trial::Outcome KernelMeasurer::Repeat(const tensor::Workload& workload, TrialMessage kernel,
                                       const MeasurementDetails& build, const StopCheck& stop) {
-  Task& task = TaskOf(workload);
-  kernel.timing = options_.repeat_timing;
-  kernel.cut_seconds = CutSeconds(task, options_.repeat_cut_factor);
-  return Time(task, kernel, build, stop);
+  return Time(TaskOf(workload), &TaskTimer::Repeat, std::move(kernel), build, stop);
 }
 
-void KernelMeasurer::WatchDrift(Task& task, const StopCheck& stop) {
-  task.trials_since_drift = 0;
-  if (!task.incumbent) return;
-  TrialMessage again = *task.incumbent;
-  again.timing = TimingOf(again);
-  again.cut_seconds = std::numeric_limits<double>::infinity();
-  const double start = base::MonotonicSeconds();
-  const trial::Outcome outcome = runner_.Run(task.reference->data(), again, stop);
-  run_seconds_ += base::MonotonicSeconds() - start;
-  if (!outcome.ok()) return;
-  task.drift = outcome.value / task.incumbent_seconds;
-  drift_ = task.drift;
+trial::Outcome KernelMeasurer::Time(Task& task, TimeKernel time, TrialMessage kernel,
+                                    const MeasurementDetails& build, const StopCheck& stop) {
+  const double before = task.timer.run_seconds();
+  trial::Outcome outcome =
+      (task.timer.*time)(task.reference->data(), std::move(kernel), build, stop);
+  run_seconds_ += task.timer.run_seconds() - before;
+  drift_ = task.timer.drift();
+  return outcome;
 }
 
 }  // namespace bayloom::measure

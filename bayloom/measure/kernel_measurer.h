@@ -13,6 +13,7 @@
 #include "bayloom/measure/measurement_details.h"
 #include "bayloom/measure/reference.h"
 #include "bayloom/measure/runner.h"
+#include "bayloom/measure/task_timer.h"
 #include "bayloom/tensor/workload.h"
 #include "bayloom/trial/outcome.h"
 
@@ -53,12 +54,10 @@ class KernelMeasurer {
   struct Task;
   Task& TaskOf(const tensor::Workload& workload);
   void DropOldReferences(const Task& needed);
-  void WatchDrift(Task& task, const StopCheck& stop);
-  trial::Outcome Time(Task& task, const TrialMessage& kernel, MeasurementDetails details,
-                      const StopCheck& stop);
-  /// The time of a task's incumbent, times a factor; infinity if that is 0.
-  static double CutSeconds(const Task& task, double factor);
-  const TimingOptions& TimingOf(const TrialMessage& kernel) const;
+  using TimeKernel = trial::Outcome (TaskTimer::*)(const TaskData&, TrialMessage,
+                                                   const MeasurementDetails&, const StopCheck&);
+  trial::Outcome Time(Task& task, TimeKernel time, TrialMessage kernel,
+                      const MeasurementDetails& build, const StopCheck& stop);
 
   KernelOptions options_;
   Runner runner_;

@@ -16,6 +16,8 @@ namespace {
 
 /// "seconds_at_16_64"
 constexpr std::string_view kAtSizes = "seconds_at";
+/// "batch_seconds_1"
+constexpr std::string_view kBatch = "batch_seconds_";
 
 std::vector<TimeAtSizes> TimesAtSizes(const trial::Outcome& outcome) {
   std::vector<TimeAtSizes> times;
@@ -39,6 +41,9 @@ std::vector<TimeAtSizes> TimesAtSizes(const trial::Outcome& outcome) {
 MeasurementDetails DetailsOf(const trial::Outcome& outcome) {
   MeasurementDetails details;
   details.at_sizes = TimesAtSizes(outcome);
+  for (const trial::NamedValue& named : outcome.values) {
+    if (named.name.starts_with(kBatch)) details.batches.push_back(named.value);
+  }
   details.spread = outcome.Get("spread", details.spread);
   details.cut_short = outcome.Get("cut_short", 0) != 0;
   details.drift = outcome.Get("drift", details.drift);
@@ -58,6 +63,9 @@ MeasurementDetails DetailsOf(const trial::Outcome& outcome) {
 void SetDetails(trial::Outcome& outcome, const MeasurementDetails& details) {
   for (const TimeAtSizes& time : details.at_sizes) {
     outcome.Set(fmt::format("{}_{}", kAtSizes, fmt::join(time.sizes, "_")), time.seconds);
+  }
+  for (size_t batch = 0; batch < details.batches.size(); ++batch) {
+    outcome.Set(fmt::format("{}{}", kBatch, batch + 1), details.batches[batch]);
   }
   const MeasurementDetails nothing;
   const auto set = [&](const char* name, double value, double default_value) {

@@ -42,6 +42,8 @@ struct MeasurementDetails {
   double code_bytes = 0;    ///< machine code and the constants that it reads
   double growth_bytes = 0;  ///< that weights take more in the form in which the program reads them
   double workspace_bytes = 0;  ///< of memory for intermediate values, of all threads
+  /// Of kernels of users: seconds per run of each batch, in their order.
+  std::vector<double> batches = {};
 };
 
 MeasurementDetails DetailsOf(const trial::Outcome& outcome);

@@ -37,6 +37,13 @@ std::vector<ElementSpan> ElementsWithin(const TaskParameter& parameter,
   return spans;
 }
 
+OutcomeMessage OutcomeMessage::Failure(trial::Verdict verdict, std::string reason) {
+  OutcomeMessage message;
+  message.verdict = verdict;
+  message.reason = std::move(reason);
+  return message;
+}
+
 TrialMessage TrialMessage::For(const tensor::Program& program, codegen::KernelObject kernel,
                                int threads) {
   TrialMessage trial;

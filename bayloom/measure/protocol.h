@@ -10,6 +10,7 @@
 
 #include "bayloom/codegen/compile.h"
 #include "bayloom/measure/channel.h"
+#include "bayloom/measure/kernel_call.h"
 #include "bayloom/measure/output_check.h"
 #include "bayloom/measure/timing.h"
 #include "bayloom/tensor/program.h"
@@ -41,6 +42,10 @@ struct TaskParameter {
   /// in memory and the size that bounds it (-1: none does).
   std::vector<int64_t> extents = {}, strides = {};
   std::vector<int> bounds = {};
+  /// Of an output that is read as well: where its content before a run is in the task's data. -1:
+  /// it has none.
+  int64_t initial_offset = -1;
+  bool is_checked = true;  ///< an output whose content is known
 
   int64_t ElementCount() const;
   int64_t ByteCount() const { return ElementCount() * tensor::ByteSize(dtype); }
@@ -80,6 +85,9 @@ struct TrialMessage {
   bool is_reference = false;
   double cut_seconds = 0;
   TimingOptions timing;
+  /// How a user's kernel is called; then `kernel`, `layouts` and `transforms` say
+  /// nothing.
+  KernelCall call = {};
 
   static TrialMessage For(const tensor::Program& program, codegen::KernelObject kernel,
                           int threads);
@@ -101,14 +109,20 @@ struct OutcomeMessage {
   double power_watts = 0;  ///< of a GPU while timing; 0: unknown
   double registers = 0;    ///< of a GPU's thread, as ResourceUsage; 0: unknown
   double spill_bytes = 0;
+  /// Of a user's kernel: of each batch, seconds per run.
+  std::vector<double> batches = {};
+
+  /// That of a trial without a value.
+  static OutcomeMessage Failure(trial::Verdict verdict, std::string reason);
 };
 
 // What messages hold (EncodeBody, DecodeBody).
 template <>
 inline constexpr std::tuple kFields<TaskParameter> = {
-    &TaskParameter::name,    &TaskParameter::dtype,    &TaskParameter::role,
-    &TaskParameter::shape,   &TaskParameter::has_gaps, &TaskParameter::offset,
-    &TaskParameter::extents, &TaskParameter::strides,  &TaskParameter::bounds};
+    &TaskParameter::name,           &TaskParameter::dtype,     &TaskParameter::role,
+    &TaskParameter::shape,          &TaskParameter::has_gaps,  &TaskParameter::offset,
+    &TaskParameter::extents,        &TaskParameter::strides,   &TaskParameter::bounds,
+    &TaskParameter::initial_offset, &TaskParameter::is_checked};
 template <>
 inline constexpr std::tuple kFields<TaskMessage> = {
     &TaskMessage::data_bytes, &TaskMessage::parameters, &TaskMessage::tolerance,
@@ -133,12 +147,12 @@ template <>
 inline constexpr std::tuple kFields<TrialMessage> = {
     &TrialMessage::kernel,  &TrialMessage::layouts,      &TrialMessage::transforms,
     &TrialMessage::threads, &TrialMessage::is_reference, &TrialMessage::cut_seconds,
-    &TrialMessage::timing};
+    &TrialMessage::timing,  &TrialMessage::call};
 template <>
 inline constexpr std::tuple kFields<OutcomeMessage> = {
     &OutcomeMessage::verdict,       &OutcomeMessage::reason,      &OutcomeMessage::seconds,
     &OutcomeMessage::point_seconds, &OutcomeMessage::spread,      &OutcomeMessage::cut_short,
     &OutcomeMessage::clock_mhz,     &OutcomeMessage::power_watts, &OutcomeMessage::registers,
-    &OutcomeMessage::spill_bytes};
+    &OutcomeMessage::spill_bytes,   &OutcomeMessage::batches};
 
 }  // namespace bayloom::measure

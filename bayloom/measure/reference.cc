@@ -4,21 +4,17 @@
 #include "bayloom/measure/reference.h"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <functional>
 #include <numeric>
 #include <utility>
 #include <vector>
 
 #include "bayloom/base/random.h"
-#include "bayloom/base/system_error.h"
+#include "bayloom/measure/task_memory.h"
 #include "bayloom/measure/test_data.h"
 #include "bayloom/tensor/interpreter.h"
 
@@ -146,7 +142,6 @@ void DescribePoints(const tensor::Workload& workload, TaskMessage& task) {
 }
 
 TaskMessage DescribeTask(const tensor::Workload& workload) {
-  const int64_t page = sysconf(_SC_PAGESIZE);
   TaskMessage task;
   DescribePoints(workload, task);
   for (tensor::BufferId id : workload.Parameters()) {
@@ -157,7 +152,7 @@ TaskMessage DescribeTask(const tensor::Workload& workload) {
                       has_gaps ? std::vector<int64_t>{buffer.MemorySpan()} : buffer.shape, has_gaps,
                       task.data_bytes});
     DescribeBounds(buffer, parameter);
-    const int64_t bytes = (parameter.ByteCount() + page - 1) / page * page;
+    const int64_t bytes = WholePages(parameter.ByteCount());
     task.data_bytes += bytes;
     if (buffer.role == tensor::BufferRole::kOutput) task.result_bytes += bytes;
   }
@@ -166,27 +161,8 @@ TaskMessage DescribeTask(const tensor::Workload& workload) {
   return task;
 }
 
-/// A view of a task's shared memory.
-class DataView {
- public:
-  explicit DataView(const TaskData& data)
-      : size_(static_cast<size_t>(data.message.data_bytes)),
-        bytes_(mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, data.descriptor, 0)) {}
-  ~DataView() {
-    if (valid()) munmap(bytes_, size_);
-  }
-  DataView(const DataView&) = delete;
-  DataView& operator=(const DataView&) = delete;
-  bool valid() const { return bytes_ != MAP_FAILED; }
-  std::byte* at(int64_t offset) const { return static_cast<std::byte*>(bytes_) + offset; }
-
- private:
-  size_t size_;
-  void* bytes_;
-};
-
 /// Fails unless the results in shared memory are those of the definition.
-Status CheckSample(const TaskData& data, const DataView& view,
+Status CheckSample(const TaskData& data, const TaskMemoryView& view,
                    const std::vector<SamplePoint>& sample) {
   Tolerance tolerance = data.message.tolerance;
   if (tolerance.outliers > 0) tolerance.outliers = kSampleOutliers;
@@ -218,24 +194,16 @@ Result<Reference> Reference::Make(const tensor::Workload& workload,
                                   uint64_t seed, const StopCheck& stop) {
   std::vector<tensor::HostTensor> arguments;
   std::vector<SamplePoint> sample;
-  static std::atomic<int64_t> next_id{1};
   Reference reference;
   TaskData& data = reference.data_;
-  data.id = next_id++;
   data.message = DescribeTask(workload);
   for (DataRange range : {DataRange::kSymmetric, DataRange::kPositive, DataRange::kAboveOne}) {
     arguments = MakeArguments(workload, seed, range);
     sample = EvaluateSample(workload, arguments, data.message.points, seed);
     if (MostlyFinite(sample)) break;
   }
-  data.descriptor = memfd_create("bayloom-task", MFD_CLOEXEC);
-  if (data.descriptor < 0 || ftruncate(data.descriptor, data.message.data_bytes) != 0) {
-    throw SystemError(fmt::format("no shared memory for the task's data: {}", strerror(errno)));
-  }
-  const DataView view(data);
-  if (!view.valid()) {
-    throw SystemError(fmt::format("cannot map the task's data: {}", strerror(errno)));
-  }
+  AllocateTaskMemory(data);
+  const TaskMemoryView view(data);
   const std::vector<tensor::BufferId> parameters = workload.Parameters();
   for (size_t i = 0; i < arguments.size(); ++i) {
     tensor::ScatterSlice(workload.buffers[parameters[i]], arguments[i].data.data(),

@@ -58,6 +58,7 @@ std::optional<std::string> Runner::TryStart() {
   options.descriptors = {ends->second.descriptor(), note->descriptor()};
   options.memory_limit_bytes = LimitsMemory() ? MemoryLimit() : 0;
   options.preferred_oom_victim = true;
+  options.environment = options_.environment;
   if (options_.sandbox) options.sandbox = base::Sandbox{};
   Result<base::Subprocess> child = base::Subprocess::Start(options);
   if (!child) throw SystemError(child.error().message);
@@ -113,7 +114,7 @@ trial::Outcome Runner::Ask(const TaskData& task, MessageType type, const std::st
   } catch (const std::out_of_range&) {
     return EndWithoutAnswer(Channel::Event::kGarbage, timeout);
   }
-  if (message.verdict > trial::Verdict::kWrongOutput ||
+  if (message.verdict > trial::Verdict::kInvalidAnswer ||
       message.point_seconds.size() > task.message.points.size())
     return EndWithoutAnswer(Channel::Event::kGarbage, timeout);
   // What wrote something wrong may have written it somewhere wrong too.
@@ -137,7 +138,8 @@ trial::Outcome Runner::Ask(const TaskData& task, MessageType type, const std::st
                        .clock_mhz = message.clock_mhz,
                        .power_watts = message.power_watts,
                        .registers = message.registers,
-                       .spill_bytes = message.spill_bytes});
+                       .spill_bytes = message.spill_bytes,
+                       .batches = std::move(message.batches)});
   return outcome;
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "bayloom/base/subprocess.h"
 #include "bayloom/measure/channel.h"
@@ -31,6 +32,8 @@ struct RunnerOptions {
   bool limit_address_space = true;
   /// Candidates run without a network and without a file that they could write to.
   bool sandbox = false;
+  /// Variables of the runner process as "NAME=value", beside this process's.
+  std::vector<std::string> environment = {};
 };
 
 /// A task's data in shared memory, ready to be sent to runner processes.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "bayloom/base/quantile.h"
@@ -49,7 +50,8 @@ Timing TimeBatches(double first_seconds, double cut_seconds,
   // A single run takes what beginning a batch costs, too, which is several runs of a short kernel.
   const auto fitting = [&](double seconds, double run_seconds) {
     const double runs = std::ceil(seconds / std::max(run_seconds, 1e-9));
-    return options.flush_cache ? 1 : std::max<int64_t>(1, std::llround(runs));
+    return options.flush_cache || options.single_runs ? 1
+                                                      : std::max<int64_t>(1, std::llround(runs));
   };
   const int warm_ups = first_seconds > kLongSeconds ? 1 : 2;
   for (int i = 0; i < warm_ups && timing.seconds > cut_seconds; ++i) {
@@ -80,6 +82,7 @@ Timing TimeBatches(double first_seconds, double cut_seconds,
   const int64_t runs = timing.runs;
   timing = Summarize(batches);
   timing.runs = runs;
+  timing.batches = std::move(batches);
   return timing;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <vector>
 
 namespace bayloom::measure {
 
@@ -22,6 +23,8 @@ struct TimingOptions {
   double max_total_seconds = 0.5;
   /// Empties the caches before every run; then a batch is one run.
   bool flush_cache = false;
+  /// Something has to be prepared before every run; a batch is one run then, too.
+  bool single_runs = false;
 };
 
 struct Timing {
@@ -29,6 +32,8 @@ struct Timing {
   double spread = 0;   ///< interquartile range over median
   bool cut_short = false;
   int64_t runs = 0;  ///< timed ones
+  /// Seconds per run of each batch, in their order; empty when cut short.
+  std::vector<double> batches = {};
 };
 
 /// Median and relative interquartile range of the values; there are some.

@@ -19,17 +19,11 @@
 #include "bayloom/codegen/jit.h"
 #include "bayloom/codegen/runtime/bayloom_runtime.h"
 #include "bayloom/codegen/subnormals.h"
+#include "bayloom/measure/flush_caches.h"
 #include "bayloom/tensor/interpreter.h"
 
 namespace bayloom::measure {
 namespace {
-
-OutcomeMessage Failure(trial::Verdict verdict, std::string reason) {
-  OutcomeMessage message;
-  message.verdict = verdict;
-  message.reason = std::move(reason);
-  return message;
-}
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 /// Enough to see whether a program is far from the best.
@@ -43,15 +37,6 @@ int64_t ElementsOf(const TaskParameter& parameter) {
     count *= extent;
   }
   return count;
-}
-
-/// Writes more memory than the last-level cache holds.
-void FlushCaches() {
-  static std::vector<char> rubbish = [] {
-    const int64_t cache = std::max<int64_t>(sysconf(_SC_LEVEL3_CACHE_SIZE), 32 << 20);
-    return std::vector<char>(static_cast<size_t>(2 * cache));
-  }();
-  for (size_t i = 0; i < rubbish.size(); i += 64) ++rubbish[i];
 }
 
 const char* RoleName(tensor::BufferRole role) {
@@ -95,7 +80,8 @@ OutcomeMessage TrialRunner::SetTask(TaskMessage task, int data_descriptor) {
   void* data = mmap(nullptr, static_cast<size_t>(task_.data_bytes), PROT_READ, MAP_SHARED,
                     data_descriptor, 0);
   if (data == MAP_FAILED) {
-    return Failure(trial::Verdict::kMemory, "the task's data does not fit into the memory limit");
+    return OutcomeMessage::Failure(trial::Verdict::kMemory,
+                                   "the task's data does not fit into the memory limit");
   }
   data_ = static_cast<const std::byte*>(data);
   packed_.resize(task_.parameters.size());
@@ -112,7 +98,8 @@ OutcomeMessage TrialRunner::SetTask(TaskMessage task, int data_descriptor) {
       memory_.back().ProtectFromWrites();
     }
   } catch (const std::bad_alloc&) {
-    return Failure(trial::Verdict::kMemory, "the task's data does not fit into the memory limit");
+    return OutcomeMessage::Failure(trial::Verdict::kMemory,
+                                   "the task's data does not fit into the memory limit");
   }
   note_.phase = CrashNote::Phase::kIdle;
   return {};
@@ -180,7 +167,8 @@ Status TrialRunner::CheckResults(size_t point) const {
   if (Status status = workspace_.CheckOverrun(); !status) return status;
   for (size_t i = 0; i < memory_.size(); ++i) {
     if (Status status = memory_[i].CheckOverrun(); !status) return status;
-    if (task_.parameters[i].role != tensor::BufferRole::kOutput) continue;
+    const TaskParameter& parameter = task_.parameters[i];
+    if (parameter.role != tensor::BufferRole::kOutput || !parameter.is_checked) continue;
     if (Status status = CheckResult(i, point); !status) return status;
   }
   return Ok();
@@ -236,11 +224,13 @@ void TrialRunner::StoreExpected(size_t point) {
 
 OutcomeMessage TrialRunner::Run(const TrialMessage& trial) {
   try {
-    OutcomeMessage outcome = trial.kernel.launches.empty() ? RunLoaded(trial) : RunOnGpu(trial);
+    OutcomeMessage outcome = trial.call.kind != KernelCall::Kind::kNone ? RunCall(trial)
+                             : trial.kernel.launches.empty()            ? RunLoaded(trial)
+                                                                        : RunOnGpu(trial);
     note_.phase = CrashNote::Phase::kIdle;
     return outcome;
   } catch (const std::bad_alloc&) {
-    return Failure(
+    return OutcomeMessage::Failure(
         trial::Verdict::kMemory,
         fmt::format("its data and workspace of {:.1f} MB do not fit into the memory limit",
                     static_cast<double>(trial.kernel.WorkspaceBytes(trial.threads)) / 1e6));
@@ -251,7 +241,7 @@ OutcomeMessage TrialRunner::RunLoaded(const TrialMessage& trial) {
   using Phase = CrashNote::Phase;
   note_.phase = Phase::kLoading;
   Result<codegen::LoadedKernel> kernel = codegen::LoadedKernel::Load(trial.kernel);
-  if (!kernel) return Failure(trial::Verdict::kBuildError, kernel.error().message);
+  if (!kernel) return OutcomeMessage::Failure(trial::Verdict::kBuildError, kernel.error().message);
 
   note_.phase = Phase::kPreparing;
   PackConstants(trial);
@@ -293,7 +283,7 @@ OutcomeMessage TrialRunner::WrongOutput(size_t point, const std::string& when,
   const std::vector<int64_t>& sizes = task_.points[point];
   std::string where;
   if (!sizes.empty()) where = fmt::format(" (sizes {})", fmt::join(sizes, ", "));
-  return Failure(trial::Verdict::kWrongOutput, when + error.message + where);
+  return OutcomeMessage::Failure(trial::Verdict::kWrongOutput, when + error.message + where);
 }
 
 OutcomeMessage TrialRunner::TimePoints(const TrialMessage& trial, const std::function<void()>& run,
@@ -377,7 +367,7 @@ OutcomeMessage TrialRunner::RunOnGpu(const TrialMessage& trial) try {
   note_.phase = Phase::kFirstRun;
   const double first_seconds = gpu_->TimeLaunches(kernel, 1, false);
   if (const Status right = check_results(); !right) {
-    return Failure(trial::Verdict::kWrongOutput, right.error().message);
+    return OutcomeMessage::Failure(trial::Verdict::kWrongOutput, right.error().message);
   }
   right_results = Results();
   fill_results(std::byte{0});
@@ -393,7 +383,8 @@ OutcomeMessage TrialRunner::RunOnGpu(const TrialMessage& trial) try {
   outcome.spill_bytes = static_cast<double>(kernel.use.spill_bytes);
   if (timing.runs > 0) {
     if (const Status right = check_results(); !right) {
-      return Failure(trial::Verdict::kWrongOutput, "in a later run, " + right.error().message);
+      return OutcomeMessage::Failure(trial::Verdict::kWrongOutput,
+                                     "in a later run, " + right.error().message);
     }
   }
   outcome.seconds = timing.seconds;
@@ -402,7 +393,7 @@ OutcomeMessage TrialRunner::RunOnGpu(const TrialMessage& trial) try {
   return outcome;
 } catch (const GpuError& error) {
   if (gpu_) gpu_->Free();  // inputs may not have arrived
-  return Failure(error.verdict(), error.what());
+  return OutcomeMessage::Failure(error.verdict(), error.what());
 }
 
 }  // namespace bayloom::measure

@@ -13,6 +13,7 @@
 #include "bayloom/measure/crash_note.h"
 #include "bayloom/measure/gpu_session.h"
 #include "bayloom/measure/guarded_memory.h"
+#include "bayloom/measure/kernel_launcher.h"
 #include "bayloom/measure/protocol.h"
 
 namespace bayloom::measure {
@@ -34,6 +35,16 @@ class TrialRunner {
   OutcomeMessage RunLoaded(const TrialMessage& trial);
   /// The same for kernels for the GPU.
   OutcomeMessage RunOnGpu(const TrialMessage& trial);
+  /// ... and for those of users.
+  OutcomeMessage RunCall(const TrialMessage& trial);
+  OutcomeMessage TimeCall(const TrialMessage& trial, double first_seconds,
+                          KernelLauncher& launcher);
+  /// Gives outputs what they have before a run; what is only written gets `value`.
+  void FillForCall(KernelLauncher& launcher, std::byte value);
+  void Restore(KernelLauncher& launcher, size_t position);
+  void Download(KernelLauncher& launcher);
+  /// Outputs with an initial content that they do not have any more.
+  std::vector<size_t> ChangedOutputs() const;
   void DropTask();
   /// Gives every constant the form that the trial wants.
   void PackConstants(const TrialMessage& trial);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "bayloom/base/result.h"
 #include "bayloom/search/evaluator_functions.h"
 #include "bayloom/search/recorded_space.h"
 #include "bayloom/space/configuration_json.h"
@@ -43,6 +44,9 @@ std::unique_ptr<trial::Evaluator<space::Configuration>> MakeEvaluator(
   if (options.kind == EvaluatorKind::kNone) return nullptr;
   if (options.kind == EvaluatorKind::kRecorded) {
     return MakeTabulated(std::move(space), options, jobs);
+  }
+  if (options.kind == EvaluatorKind::kKernel) {
+    throw InputError("this program does not evaluate kernels");
   }
   trial::PrepareWorkers(jobs, options.sandbox);
   if (limit == nullptr) {

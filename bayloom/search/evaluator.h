@@ -3,9 +3,11 @@
 
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "bayloom/search/evaluator_options.h"
+#include "bayloom/search/scenario.h"
 #include "bayloom/search/time_limit.h"
 #include "bayloom/space/space.h"
 #include "bayloom/trial/evaluator.h"
@@ -20,9 +22,14 @@ namespace bayloom::search {
 /// outcome with its reason. `limit` replaces the options' time limits, if it is given. In commands,
 /// `{work}` stands for an empty folder of each job's own that is removed in the end, `{here}` for
 /// the scenario's folder. Throws InputError where a recorded space cannot be read, a sandbox is
-/// asked for and not possible, or this machine cannot run so many jobs.
+/// asked for and not possible, or this machine cannot run so many jobs, and for kernels, which
+/// module kernel evaluates.
 std::unique_ptr<trial::Evaluator<space::Configuration>> MakeEvaluator(
     std::shared_ptr<const space::Space> space, const EvaluatorOptions& options, int jobs,
     std::shared_ptr<const TimeLimit> limit = nullptr);
+
+/// Makes the evaluator of a scenario; null where MakeEvaluator does.
+using EvaluatorMaker =
+    std::function<std::unique_ptr<trial::Evaluator<space::Configuration>>(const Scenario&)>;
 
 }  // namespace bayloom::search

@@ -5,11 +5,13 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "bayloom/search/command_template.h"
+#include "bayloom/search/kernel_definition.h"
 #include "bayloom/trial/answer.h"
 
 namespace bayloom::search {
@@ -20,6 +22,7 @@ enum class EvaluatorKind : uint8_t {
   kCommand,   ///< a program is run for every configuration
   kProcess,   ///< a program stays and answers line by line
   kRecorded,  ///< a recorded space is looked up
+  kKernel,    ///< a source is compiled, called, checked and timed (module kernel)
 };
 
 struct EvaluatorOptions {
@@ -48,6 +51,8 @@ struct EvaluatorOptions {
   /// Name of the recorded value; empty: the file's first objective. Others are `answer.fields`
   /// behind the first.
   std::string measurement;
+
+  std::shared_ptr<const KernelDefinition> kernel;  ///< of a kernel
 };
 
 }  // namespace bayloom::search

@@ -111,11 +111,6 @@ void ReadAnswerFormat(const yaml::YamlValue& field, trial::AnswerFormat& format)
   }
 }
 
-/// Relative paths start from the scenario's folder.
-std::string PathFrom(const std::string& here, const std::string& path) {
-  return (std::filesystem::path(here) / path).lexically_normal().string();
-}
-
 /// "30s", "3x best", or both in a list.
 void ReadTimeout(const yaml::YamlValue& field, EvaluatorOptions& options) {
   if (field.IsList()) {
@@ -136,11 +131,15 @@ void ReadTimeout(const yaml::YamlValue& field, EvaluatorOptions& options) {
   }
 }
 
-void ReadRunningOptions(const yaml::YamlValue& field, const space::Space& space,
-                        EvaluatorOptions& options) {
+void ReadLimits(const yaml::YamlValue& field, EvaluatorOptions& options) {
   if (const auto timeout = field.Find("timeout")) ReadTimeout(*timeout, options);
   if (const auto memory = field.Find("memory")) options.memory_limit_bytes = memory->Bytes();
   if (const auto sandbox = field.Find("sandbox")) options.sandbox = sandbox->Bool();
+}
+
+void ReadRunningOptions(const yaml::YamlValue& field, const space::Space& space,
+                        EvaluatorOptions& options) {
+  ReadLimits(field, options);
   options.directory = options.here;
   if (const auto directory = field.Find("directory")) {
     options.directory = PathFrom(options.here, directory->Text());
@@ -160,6 +159,14 @@ void ReadRunningOptions(const yaml::YamlValue& field, const space::Space& space,
 
 }  // namespace
 
+std::string PathFrom(const std::string& here, const std::string& path) {
+  return (std::filesystem::path(here) / path).lexically_normal().string();
+}
+
+std::vector<TextTemplate> ReadTemplates(const yaml::YamlValue& field, const space::Space& space) {
+  return ReadArguments(field, space, /*has_configuration=*/true);
+}
+
 void ReadEvaluator(const yaml::YamlValue& field, Scenario& scenario) {
   EvaluatorOptions& options = scenario.evaluator;
   const space::Space& space = *scenario.space;
@@ -168,9 +175,20 @@ void ReadEvaluator(const yaml::YamlValue& field, Scenario& scenario) {
   const auto shell = field.Find("shell");
   const auto process = field.Find("process");
   const auto recorded = field.Find("recorded");
-  const int kinds =
-      command.has_value() + shell.has_value() + process.has_value() + recorded.has_value();
-  if (kinds != 1) field.Fail("expected exactly one of command, shell, process and recorded");
+  const auto kernel = field.Find("kernel");
+  const int kinds = command.has_value() + shell.has_value() + process.has_value() +
+                    recorded.has_value() + kernel.has_value();
+  if (kinds != 1) {
+    field.Fail("expected exactly one of command, shell, process, kernel and recorded");
+  }
+  if (kernel) {
+    ReadKernel(field, scenario);
+    ReadLimits(field, options);
+    if (std::isfinite(options.timeout_over_best)) {
+      field.At("timeout").Fail("what is much slower than the best is cut short by itself");
+    }
+    return;
+  }
   if (recorded) {
     field.AllowOnly({"recorded", "measurement"});
     options.kind = EvaluatorKind::kRecorded;

@@ -16,6 +16,7 @@
 #include "bayloom/base/read_line.h"
 #include "bayloom/base/result.h"
 #include "bayloom/base/single_line.h"
+#include "bayloom/search/comma_list.h"
 
 namespace bayloom::search {
 namespace {
@@ -26,28 +27,6 @@ std::string TheirText(const space::Value& value) {
     return fmt::format("({})", fmt::join(*items, ", "));
   }
   return space::ToString(value);
-}
-
-std::string Trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r";
-  const size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return "";
-  return std::string(text.substr(first, text.find_last_not_of(kBlanks) - first + 1));
-}
-
-/// At commas that are not within parentheses.
-std::vector<std::string> SplitCells(std::string_view line) {
-  std::vector<std::string> cells;
-  int depth = 0;
-  size_t begin = 0;
-  for (size_t i = 0; i <= line.size(); ++i) {
-    if (i < line.size() && line[i] == '(') ++depth;
-    if (i < line.size() && line[i] == ')') --depth;
-    if (i < line.size() && (line[i] != ',' || depth > 0)) continue;
-    cells.push_back(Trimmed(line.substr(begin, i - begin)));
-    begin = i + 1;
-  }
-  return cells;
 }
 
 /// The cell under a name; throws InputError if there is none.
@@ -110,12 +89,12 @@ bool HyperMapperServer::TakeAnswers(const std::vector<space::Configuration>& con
                                     std::istream& in) {
   const std::optional<base::Line> header = base::ReadLine(in);
   if (!header) return false;
-  const std::vector<std::string> names = SplitCells(header->text);
+  const std::vector<std::string> names = SplitAtCommas(header->text);
   for (const space::Configuration& configuration : configurations) {
     // A client that dies while it writes leaves a part of a row, whose numbers mean nothing.
     const std::optional<base::Line> row = base::ReadLine(in);
     if (!row || !row->is_whole) return false;
-    study_.Tell(configuration, OutcomeOf(names, SplitCells(row->text)), Elapsed());
+    study_.Tell(configuration, OutcomeOf(names, SplitAtCommas(row->text)), Elapsed());
   }
   return true;
 }

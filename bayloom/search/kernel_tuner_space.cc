@@ -102,6 +102,11 @@ void ReadBudgets(const yaml::YamlValue& list, Scenario& scenario) {
 
 }  // namespace
 
+std::unique_ptr<space::Parameter> ReadListParameter(const std::string& name,
+                                                    const yaml::YamlValue& values) {
+  return yaml::WithPlace(values, [&] { return MakeFrom(name, ReadItems(values)); });
+}
+
 void ReadKernelTunerSpace(const yaml::YamlValue& top, SpaceReader& space, Scenario& scenario) {
   if (const auto general = top.Find("General")) {
     if (const auto name = general->Find("BenchmarkName")) scenario.name = name->Name();
@@ -128,8 +133,7 @@ void ReadKernelTunerCache(const yaml::YamlValue& top, SpaceReader& space, Scenar
   const yaml::YamlValue keys = top.At("tune_params_keys");
   for (const yaml::YamlValue& key : keys.Items()) {
     const yaml::YamlValue values = parameters.At(key.Text());
-    space.Add(yaml::WithPlace(values, [&] { return MakeFrom(key.Text(), ReadItems(values)); }),
-              key);
+    space.Add(ReadListParameter(key.Text(), values), key);
   }
   scenario.space = space.Finish(keys);
   scenario.objectives[0].name = "time";

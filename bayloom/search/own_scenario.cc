@@ -187,6 +187,7 @@ void ReadParameters(const yaml::YamlValue& top, SpaceReader& space) {
           fmt::format("'{{{}}}' is a folder in commands; give the parameter another name", name));
     }
     space.Add(ReadParameter(name, field), field);
+    if (field.IsList()) continue;
     if (const auto condition = field.Find("active_if")) space.AddCondition(name, *condition);
   }
   if (const auto constraints = top.Find("constraints")) {

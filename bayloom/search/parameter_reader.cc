@@ -159,6 +159,7 @@ space::Value ReadValue(const yaml::YamlValue& field) {
 
 std::unique_ptr<space::Parameter> ReadParameter(const std::string& name,
                                                 const yaml::YamlValue& field) {
+  if (field.IsList()) return ReadListParameter(name, field);
   std::unique_ptr<space::Parameter> parameter = MakeOfKind(name, field);
   if (const std::optional<yaml::YamlValue> value = field.Find("default")) {
     if (Status set = parameter->SetDefault(ReadValue(*value)); !set) {

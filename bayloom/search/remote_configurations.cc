@@ -56,12 +56,13 @@ std::unique_ptr<trial::Evaluator<space::Configuration>> MakeRemoteEvaluator(
 }
 
 Result<std::unique_ptr<remote::CandidateEvaluator>> MakeScenarioCandidateEvaluator(
-    const Json& definition, int jobs) try {
+    const Json& definition, int jobs, const EvaluatorMaker& make) try {
   const Scenario scenario = ScenarioOf(definition);
+  std::unique_ptr<trial::Evaluator<space::Configuration>> own = make ? make(scenario) : nullptr;
+  if (own == nullptr) own = MakeEvaluator(scenario.space, scenario.evaluator, jobs);
   std::unique_ptr<remote::CandidateEvaluator> evaluator =
       std::make_unique<remote::TypedCandidateEvaluator<space::Configuration>>(
-          MakeEvaluator(scenario.space, scenario.evaluator, jobs), jobs,
-          [space = scenario.space](const Json& json, bool) {
+          std::move(own), jobs, [space = scenario.space](const Json& json, bool) {
             return ReadConfiguration(*space, json);
           });
   return evaluator;

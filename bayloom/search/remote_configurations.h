@@ -10,6 +10,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/remote/candidate_evaluator.h"
 #include "bayloom/remote/pool.h"
+#include "bayloom/search/evaluator.h"
 #include "bayloom/search/scenario.h"
 #include "bayloom/trial/evaluator.h"
 
@@ -24,9 +25,9 @@ inline constexpr const char* kScenarioKind = "scenario";
 std::unique_ptr<trial::Evaluator<space::Configuration>> MakeRemoteEvaluator(
     remote::WorkerPool& pool, const Scenario& scenario, const std::string& command);
 
-/// The worker's side of it, with so many jobs. Fails for a definition that is none, and for a
-/// scenario that cannot be evaluated.
+/// The worker's side of it, with so many jobs; `make` as SearchOptions::make_evaluator. Fails for a
+/// definition that is none, and for a scenario that cannot be evaluated.
 Result<std::unique_ptr<remote::CandidateEvaluator>> MakeScenarioCandidateEvaluator(
-    const nlohmann::json& definition, int jobs);
+    const nlohmann::json& definition, int jobs, const EvaluatorMaker& make);
 
 }  // namespace bayloom::search

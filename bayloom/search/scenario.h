@@ -60,6 +60,9 @@ struct Scenario {
   optimizer::OptimizerOptions optimizer_options;
 };
 
+/// Of a scenario that times a kernel: the seconds of the unit that its objective is in.
+double KernelTimeUnit(const Scenario& scenario);
+
 /// Reads a scenario file, whichever of these it is (see docs/scenarios.md):
 ///
 ///   - this project's own form, YAML or JSON

@@ -28,6 +28,19 @@ space::PermutationMetric ReadMetric(const yaml::YamlValue& field, const char* ke
 /// The `evaluator` of this project's own form, for a scenario whose space and objective are known.
 void ReadEvaluator(const yaml::YamlValue& field, Scenario& scenario);
 
+/// The same of a kernel (docs/kernels.md).
+void ReadKernel(const yaml::YamlValue& field, Scenario& scenario);
+
+/// A path that a file names: relative ones start from the scenario's folder.
+std::string PathFrom(const std::string& here, const std::string& path);
+
+/// Arguments with holes for parameters, as a list or in one line that is split as a shell would.
+std::vector<TextTemplate> ReadTemplates(const yaml::YamlValue& field, const space::Space& space);
+
+/// A parameter of which only the values are given, in a list: numbers, texts or truth values.
+std::unique_ptr<space::Parameter> ReadListParameter(const std::string& name,
+                                                    const yaml::YamlValue& values);
+
 /// The value of a parameter as a file gives it: a scalar, or a list of whole numbers.
 space::Value ReadValue(const yaml::YamlValue& field);
 

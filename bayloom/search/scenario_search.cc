@@ -155,9 +155,10 @@ void ScenarioSearch::AddEvaluator(const Scenario& scenario) {
       static_cast<int>(std::min<int64_t>(options_.jobs, std::max<int64_t>(1, trials)));
   const EvaluatorOptions& evaluator = scenario.evaluator;
   limits_.push_back(std::make_shared<TimeLimit>(evaluator.timeout, evaluator.timeout_over_best));
-  evaluators_.push_back(options_.make_evaluator
-                            ? options_.make_evaluator(scenario)
-                            : MakeEvaluator(scenario.space, evaluator, jobs, limits_.back()));
+  evaluators_.push_back(options_.make_evaluator ? options_.make_evaluator(scenario) : nullptr);
+  if (evaluators_.back() == nullptr) {
+    evaluators_.back() = MakeEvaluator(scenario.space, evaluator, jobs, limits_.back());
+  }
 }
 
 void ScenarioSearch::AddTask(int member) {
@@ -207,7 +208,22 @@ std::vector<StudyTrial> ScenarioSearch::BestOf(int member) const {
   if (std::ssize(trials) > options_.repeat.candidates) {
     trials.erase(trials.begin() + options_.repeat.candidates, trials.end());
   }
+  const std::optional<StudyTrial> baseline =
+      options_.repeat_baseline ? BaselineOf(member) : std::nullopt;
+  if (baseline && !std::ranges::count(trials, baseline->ordinal, &StudyTrial::ordinal)) {
+    trials.push_back(*baseline);
+  }
   return trials;
+}
+
+std::optional<StudyTrial> ScenarioSearch::BaselineOf(int member) const {
+  const Scenario& scenario = members_[member].scenario;
+  for (StudyTrial& trial : TrialsOf(member)) {
+    if (!scenario.IsFull(trial.configuration)) continue;
+    if (trial.outcome.ok()) return std::move(trial);
+    if (scenario.default_configuration) return std::nullopt;
+  }
+  return std::nullopt;
 }
 
 trial::StopReason ScenarioSearch::RepeatBest(
@@ -255,9 +271,11 @@ std::vector<RepeatedConfiguration> ScenarioSearch::RepeatedOf(int member) const 
     repeated.trial = trials.at(place.first);
     repeated.outcomes.push_back(outcome);
   }
+  const std::optional<StudyTrial> baseline = BaselineOf(member);
   std::vector<RepeatedConfiguration> sorted;
   for (auto& [trial, repeated] : by_trial) {
     Summarize(repeated);
+    repeated.is_baseline = baseline && baseline->ordinal == trial;
     sorted.push_back(std::move(repeated));
   }
   std::ranges::stable_sort(sorted, [&](const auto& a, const auto& b) {

@@ -5,12 +5,14 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "bayloom/run/repeat_options.h"
 #include "bayloom/search/durable_study.h"
+#include "bayloom/search/evaluator.h"
 #include "bayloom/search/study_task.h"
 
 namespace bayloom::search {
@@ -32,15 +34,19 @@ struct SearchOptions {
   /// The best configurations of each scenario are evaluated again at the end, one at a time, unless
   /// the search is stopped before.
   run::RepeatOptions repeat = {};
-  /// Makes what evaluates a scenario's configurations; empty: MakeEvaluator.
-  std::function<std::unique_ptr<trial::Evaluator<space::Configuration>>(const Scenario&)>
-      make_evaluator = {};
+  /// Where the default configuration has a value, else the first that has one, is evaluated again
+  /// with the best, which shows what was gained.
+  bool repeat_baseline = false;
+  /// Makes what evaluates a scenario's configurations; empty, or where it gives null:
+  /// MakeEvaluator.
+  EvaluatorMaker make_evaluator = {};
 };
 
 /// A configuration that was evaluated again.
 struct RepeatedConfiguration {
   StudyTrial trial;                      ///< as it was found
   std::vector<trial::Outcome> outcomes;  ///< of all rounds so far
+  bool is_baseline = false;              ///< of SearchOptions::repeat_baseline
   bool ok = true;                        ///< every time
   double median = 0;                     ///< of the values; NaN where one failed
   double spread = 0;                     ///< their interquartile range over the median's size
@@ -78,6 +84,9 @@ class ScenarioSearch {
   const std::string& lost() const { return lost_; }
   /// All trials of a member, from its store.
   std::vector<StudyTrial> TrialsOf(int member) const;
+  /// The default configuration's trial, if there is a default and it has a value; else the first
+  /// with a value.
+  std::optional<StudyTrial> BaselineOf(int member) const;
   /// What was evaluated again of a member since its last trial, best first; from its store, where
   /// trials keep the outcomes that they had. Empty if nothing was.
   std::vector<RepeatedConfiguration> RepeatedOf(int member) const;
@@ -86,7 +95,7 @@ class ScenarioSearch {
   void AddEvaluator(const Scenario& scenario);
   void AddTask(int member);
   bool IsBetter(int member, double a, double b) const;
-  /// The trials that are to be evaluated again, best first.
+  /// The trials that are to be evaluated again, best first, then the baseline.
   std::vector<StudyTrial> BestOf(int member) const;
   trial::StopReason RepeatBest(const std::function<void(const run::RepeatStatus&)>& observer);
 

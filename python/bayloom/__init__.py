@@ -20,7 +20,7 @@ from .commands import compile, map, search, tune
 from .compiled import CompiledNetwork, Session, load
 from .database import Database, open
 from .decoder import Decoder
-from .kernel import tune_kernel
+from .kernel import run_kernel, store_results, tune_kernel
 from .parameters import (Categorical, Factorization, Integer, Ordinal, Parameter, Permutation,
                          Real)
 from .program import CommandFailed, NoCompiler, Stopped
@@ -32,5 +32,5 @@ __all__ = [
     "Exhausted", "Factorization",
     "FinishedTrial", "Infeasible", "InputError", "Integer", "MachineError", "NoCompiler", "Ordinal",
     "Parameter", "Permutation", "Real", "Session", "Stopped", "Study", "Trial", "load", "optimizers", "search",
-    "tune", "tune_kernel",
+    "run_kernel", "store_results", "tune", "tune_kernel",
 ]

@@ -95,7 +95,7 @@ def run(arguments: Sequence[str], *, verbose: bool = False,
         printed, said = (_content(file) for file in (out, errors))
     if process.returncode in (0, 128 + signal.SIGINT) and printed:
         return json.loads(printed)
-    raise _failure(process.returncode, said, arguments[0])
+    raise failure(process.returncode, said, arguments[0])
 
 
 def call(arguments: Sequence[str]) -> str:
@@ -104,10 +104,10 @@ def call(arguments: Sequence[str]) -> str:
                           capture_output=True, text=True, errors="replace", check=False)
     if done.returncode == 0:
         return done.stdout
-    raise _failure(done.returncode, done.stderr, arguments[0])
+    raise failure(done.returncode, done.stderr, arguments[0])
 
 
-def _failure(code: int, said: str, command: str) -> Exception:
+def failure(code: int, said: str, command: str) -> Exception:
     """The last line of what a command said when it failed."""
     lines = said.strip().splitlines() or [f"'bayloom {command}' ended with {code}"]
     kinds = {_BAD_INPUT: InputError, _NOT_IN_THIS_BUILD: NoCompiler}

@@ -76,7 +76,9 @@ TEST(Options, OfSearchReachTheirFields) {
                "--jobs 4 --repeat-best 2 --rounds 6 --resume",
                {"--optimizer", "--db", "--workers", "--ray", "--ray-command", "--sandbox",
                 "--command", "--recorded", "--learn-from", "--transfer-method", "--until-value",
-                "--until-plateau", "--plateau-gain", "--weights", "--out", "--csv", "--json"});
+                "--until-plateau", "--plateau-gain", "--weights", "--out", "--csv", "--json",
+                "--param", "--arg", "--size", "--constraint", "--function", "--compiler", "--flags",
+                "--reference", "--problem-size"});
   const std::vector<search::SearchMember> members(2);
   const search::SearchOptions options = arguments.Options(members);
   ExpectRun(options.run, "round-robin");

@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 
-DOCUMENTS = ["README.md", "docs/learning.md", "docs/libraries.md", "docs/models.md", "docs/one_node.md",
+DOCUMENTS = ["README.md", "docs/kernels.md", "docs/learning.md", "docs/libraries.md", "docs/models.md", "docs/one_node.md",
              "docs/report_page.md", "docs/scenarios.md", "docs/scheduling.md", "docs/workers.md"]
 MODELS = ["resnet18", "squeezenet1.1", "mobilenet_v2"]
 TRIALS = "6"

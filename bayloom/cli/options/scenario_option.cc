@@ -41,8 +41,9 @@ void ScenarioOption::AddTo(CLI::App& command) {
                    "Continue the last search of this scenario, if there is one");
 }
 
-search::Scenario ScenarioOption::Load() const {
-  search::Scenario scenario = search::LoadScenario(path);
+search::Scenario ScenarioOption::Load(const std::string& text) const {
+  search::Scenario scenario =
+      text.empty() ? search::LoadScenario(path) : search::ParseScenario(text, path);
   if (optimizer) scenario.optimizer = *optimizer;
   if (seed) scenario.optimizer_options.seed = static_cast<uint64_t>(*seed);
   if (trials) scenario.max_trials = trials;

@@ -29,8 +29,9 @@ struct ScenarioOption {
   bool resume = false;
 
   void AddTo(CLI::App& command);
-  /// Reads the file and applies the other options. Throws InputError.
-  search::Scenario Load() const;
+  /// Reads the file, or `text` in its place if that is not empty, and applies the other options.
+  /// Throws InputError.
+  search::Scenario Load(const std::string& text = "") const;
   /// Where records are kept: --db, or a file named after the scenario.
   std::string DatabaseFor(const search::Scenario& scenario) const;
 };

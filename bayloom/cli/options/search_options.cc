@@ -59,7 +59,10 @@ std::string Footer() {
   return WithDetails(
       "Examples:\n"
       "  bayloom search flags.yaml --trials 100 --jobs 4\n"
-      "  bayloom search flags.yaml --resume --trials 200 --out best.json",
+      "  bayloom search flags.yaml --resume --trials 200 --out best.json\n"
+      "  bayloom search matmul.c --param tile=8,16,32,64 --size n=512 \\\n"
+      "      --arg 'in float a[n][n]' --arg 'in float b[n][n]' --arg 'out float c[n][n]' \\\n"
+      "      --arg 'int n' --reference naive",
       "\n"
       "  bayloom search flags.yaml --until-value 0.25 --until-plateau 50\n"
       "  bayloom search blur.yaml sort.yaml --weights 2,1\n"
@@ -98,6 +101,14 @@ search::SearchOptions SearchArguments::Options(
   given.resume = scenario.resume;
   given.run.seed = static_cast<uint64_t>(scenario.seed.value_or(0));
   given.run.budget = MakeBudget(scenario.trials, scenario.time);
+  const bool times_kernels = std::ranges::any_of(members, [](const search::SearchMember& member) {
+    return member.scenario.evaluator.kind == search::EvaluatorKind::kKernel;
+  });
+  const KernelDefaults defaults;
+  given.jobs = jobs.value_or(times_kernels ? defaults.jobs : 1);
+  given.repeat_baseline = times_kernels;
+  given.repeat.candidates = repeat_best.value_or(times_kernels ? defaults.repeat_best : 0);
+  given.repeat.rounds = rounds.value_or(times_kernels ? defaults.rounds : given.repeat.rounds);
   if (members.size() > 1) return given;
   const search::Scenario& only = members[0].scenario;
   given.run.budget.trials = only.max_trials.value_or(trial::Budget::kUnlimited);
@@ -107,10 +118,13 @@ search::SearchOptions SearchArguments::Options(
 
 void AddSearchOptions(SearchArguments& arguments, CLI::App& search) {
   arguments.scenario.AddTo(search);
-  search.add_option("--jobs,-j", arguments.options.jobs, "Configurations evaluated concurrently")
+  search
+      .add_option("--jobs,-j", arguments.jobs,
+                  "Configurations evaluated concurrently; kernels are compiled so, and timed alone")
       ->option_text("N")
-      ->capture_default_str()
+      ->default_str("1; kernels: the processors, up to 4")
       ->check(AtLeastOne());
+  arguments.kernel.AddTo(search);
   arguments.workers.AddTo(search);
   Advanced(search.add_flag("--sandbox", arguments.sandbox,
                            "The evaluator gets no network and may only write to {work}"));
@@ -128,16 +142,16 @@ void AddSearchOptions(SearchArguments& arguments, CLI::App& search) {
   AddStopRules(arguments.scenario, search);
   AddSharing(arguments, search);
   search
-      .add_option("--repeat-best", arguments.options.repeat.candidates,
+      .add_option("--repeat-best", arguments.repeat_best,
                   "At the end, evaluate the N best again, in turns")
       ->option_text("N")
-      ->check(AtLeastOne());
-  Advanced(search
-               .add_option("--rounds", arguments.options.repeat.rounds,
-                           "Evaluations of each with --repeat-best")
-               ->option_text("N")
-               ->check(AtLeastOne())
-               ->capture_default_str());
+      ->default_str("0; kernels: 5")
+      ->check(CLI::Range(0, 1000000));
+  Advanced(
+      search.add_option("--rounds", arguments.rounds, "Evaluations of each with --repeat-best")
+          ->option_text("N")
+          ->default_str("3; kernels: 7")
+          ->check(AtLeastOne()));
   search.add_option("--out,-o", arguments.out, "Write the best configuration as JSON")
       ->option_text("FILE");
   search.add_option("--csv", arguments.csv, "Write all trials as CSV")->option_text("FILE");

@@ -4,10 +4,12 @@
 #pragma once
 
 #include <CLI/App.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "bayloom/cli/options/kernel_option.h"
 #include "bayloom/cli/options/learn_from_option.h"
 #include "bayloom/cli/options/scenario_option.h"
 #include "bayloom/cli/options/workers_option.h"
@@ -21,6 +23,8 @@ struct SearchArguments {
   std::vector<std::string> others;  ///< scenarios that share the budget with the first
   std::vector<double> weights;
   search::SearchOptions options;
+  std::optional<int> jobs, repeat_best, rounds;
+  KernelOption kernel;
   std::string command;
   std::string recorded;
   bool sandbox = false;
