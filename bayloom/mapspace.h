@@ -41,6 +41,7 @@
 #include "bayloom/mapspace/tile_encoding.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
 #include "bayloom/mapspace/transfer.h"
+#include "bayloom/mapspace/uneven.h"
 
 namespace bayloom {
 

@@ -99,6 +99,14 @@ std::unique_ptr<trial::Evaluator<mapspace::Mapping>> MakeMappingEvaluator(
   return mapspace::MakeSimulatorEvaluator(model.problem(), model.architecture(), simulator);
 }
 
+mapspace::Architecture ArchitectureFor(mapspace::MappingKind mappings,
+                                       const mapspace::Problem& problem,
+                                       const mapspace::Architecture& architecture,
+                                       std::span<const mapspace::Directive> constraints) {
+  if (mappings == mapspace::MappingKind::kEven) return architecture;
+  return mapspace::SplitMemories(architecture, problem, constraints);
+}
+
 NetworkMapping::NetworkMapping(std::vector<NetworkLayer> layers,
                                const mapspace::Architecture& architecture,
                                std::span<const mapspace::Directive> constraints, MapOptions options)
@@ -125,6 +133,7 @@ NetworkMapping::NetworkMapping(std::vector<NetworkLayer> layers,
     own.constraints = mapspace::DirectivesFor(layer.problem, architecture.constraints, dimensions);
     const std::vector<mapspace::Directive> rules =
         mapspace::DirectivesFor(layer.problem, constraints, dimensions);
+    own = ArchitectureFor(options_.mappings, layer.problem, own, rules);
     AddLayer(std::move(layer), own, rules, is_only);
   }
   for (Layer& layer : layers_) {

@@ -12,6 +12,7 @@
 
 #include "bayloom/accelerator/network_layers.h"
 #include "bayloom/mapspace/mapper.h"
+#include "bayloom/mapspace/uneven.h"
 #include "bayloom/record/recorded_run.h"
 #include "bayloom/record/store.h"
 #include "bayloom/run/learn_from.h"
@@ -25,6 +26,7 @@ struct MapOptions {
   /// twentieth of a layer's share. No trials given: see DefaultEvaluations.
   mapspace::MapperOptions search = {.run = {}};
   mapspace::ReuseCounting counting = mapspace::ReuseCounting::kExact;
+  mapspace::MappingKind mappings = mapspace::MappingKind::kEven;
   /// "model", "timeloop" (timeloop-model) or a command, see SimulatorOptions.
   std::string evaluator = "model";
   mapspace::SimulatorOptions simulator;  ///< but for the command
@@ -56,6 +58,12 @@ void CheckObjectives(const MapOptions& options);
 /// What says how good a mapping is, as the options have it. The model must outlive it.
 std::unique_ptr<trial::Evaluator<mapspace::Mapping>> MakeMappingEvaluator(
     const mapspace::AnalyticalModel& model, const MapOptions& options);
+
+/// The architecture whose even mappings are the mappings of the operation that are asked for.
+mapspace::Architecture ArchitectureFor(mapspace::MappingKind mappings,
+                                       const mapspace::Problem& problem,
+                                       const mapspace::Architecture& architecture,
+                                       std::span<const mapspace::Directive> constraints);
 
 /// Maps an operation, or all layers of a network, onto an architecture: each layer is a task, to
 /// whose search a scheduler gives evaluations where they promise most for the whole. Layers learn

@@ -16,8 +16,9 @@ namespace {
 
 void EvaluateMapping(const MapArguments& arguments) {
   const accelerator::MapOptions options = arguments.Options(1);
-  const mapspace::AnalyticalModel model(arguments.LoadProblem(), arguments.LoadArchitecture(),
-                                        options.counting);
+  const mapspace::Problem problem = arguments.LoadProblem();
+  const mapspace::AnalyticalModel model(
+      problem, arguments.LoadArchitectureFor(problem, arguments.Constraints()), options.counting);
   const mapspace::Mapping mapping = mapspace::ReadMapping(
       arguments.mapping, model.problem(), model.architecture(), arguments.define.Variables());
   const auto evaluator = accelerator::MakeMappingEvaluator(model, options);
@@ -31,11 +32,12 @@ void EvaluateMapping(const MapArguments& arguments) {
 }  // namespace
 
 MapKind MappingEvaluation() {
-  return {.name = "--mapping",
-          .takes = {MapOption::kMapping, MapOption::kEvaluator, MapOption::kFront,
-                    MapOption::kLearnFrom, MapOption::kWarmStartModel, MapOption::kTopK},
-          .writes_folder = false,
-          .run = EvaluateMapping};
+  return {
+      .name = "--mapping",
+      .takes = {MapOption::kMapping, MapOption::kMappings, MapOption::kEvaluator, MapOption::kFront,
+                MapOption::kLearnFrom, MapOption::kWarmStartModel, MapOption::kTopK},
+      .writes_folder = false,
+      .run = EvaluateMapping};
 }
 
 }  // namespace bayloom::cli

@@ -27,6 +27,11 @@ std::vector<GivenOption> OptionsIn(const MapArguments& arguments) {
        "{} needs an ONNX model: a list of layers does not say what lies between"},
       {MapOption::kMapping, !arguments.mapping.empty(),
        "--mapping evaluates a mapping of one operation: it does not go with {}"},
+      {MapOption::kCheck, !arguments.check.empty(),
+       "--check is for the certificate of one operation: it does not go with {}"},
+      {MapOption::kCertificate, !arguments.certificate.empty(),
+       "--certificate is of one operation: it does not go with {}"},
+      {MapOption::kMappings, arguments.mappings != "even", "{} has even mappings only"},
       {MapOption::kEvaluator, arguments.evaluator != "model",
        "{} needs the built-in model, not --evaluator"},
       {MapOption::kWorkers, !arguments.workers.empty(),
@@ -47,6 +52,7 @@ MapKind Asked(const MapArguments& arguments) {
   if (is_network && arguments.fuse) return FusedSearch();
   if (!arguments.cores.empty()) return CoresSearch();
   if (is_network) return NetworkSearch();
+  if (!arguments.check.empty()) return CertificateChecking();
   return arguments.mapping.empty() ? OperationSearch() : MappingEvaluation();
 }
 

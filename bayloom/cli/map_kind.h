@@ -20,6 +20,9 @@ enum class MapOption : uint8_t {
   kWarmStartModel,
   kTopK,
   kMapping,
+  kCheck,
+  kCertificate,
+  kMappings,  ///< uneven ones
   kFuse,
   kTileEvaluations,
   kLayerList,  ///< a network that is a list of layers
@@ -34,6 +37,7 @@ struct MapKind {
 };
 
 MapKind MappingEvaluation();
+MapKind CertificateChecking();
 MapKind OperationSearch();
 MapKind NetworkSearch();
 MapKind FusedSearch();

@@ -33,7 +33,7 @@ void WriteNetwork(const std::string& folder, const mapspace::Architecture& archi
   int number = 0;
   for (const accelerator::NetworkMapping::Layer& layer : network.layers()) {
     WriteMappedLayer(folder, ++number, layer.layer.name, layer.layer.problem,
-                     layer.search->result().best, architecture);
+                     layer.search->result().best, layer.mapspace->architecture());
   }
 }
 
@@ -75,9 +75,9 @@ void MapNetwork(const MapArguments& arguments) {
 
 MapKind NetworkSearch() {
   return {.name = "a network",
-          .takes = {MapOption::kEvaluator, MapOption::kWorkers, MapOption::kFront,
-                    MapOption::kLearnFrom, MapOption::kWarmStartModel, MapOption::kTopK,
-                    MapOption::kLayerList},
+          .takes = {MapOption::kMappings, MapOption::kEvaluator, MapOption::kWorkers,
+                    MapOption::kFront, MapOption::kLearnFrom, MapOption::kWarmStartModel,
+                    MapOption::kTopK, MapOption::kLayerList},
           .writes_folder = true,
           .run = MapNetwork};
 }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "bayloom/base/file.h"
 #include "bayloom/base/single_line.h"
 #include "bayloom/cli/map_kind.h"
 #include "bayloom/cli/map_parts.h"
@@ -17,6 +18,7 @@
 #include "bayloom/mapspace/mapping_json.h"
 #include "bayloom/mapspace/misfit.h"
 #include "bayloom/report/format.h"
+#include "bayloom/report/printable.h"
 #include "bayloom/report/table.h"
 
 namespace bayloom::cli {
@@ -76,6 +78,14 @@ void MapOperation(const MapArguments& arguments) {
   nlohmann::json about = {{"mapper", run.mapper()},         {"evaluations", result.evaluations},
                           {"drawn", result.drawn},          {"seconds", run.Status().seconds},
                           {"end", trial::ToString(reason)}, {"improvements", improvements}};
+  if (result.certificate) {
+    const nlohmann::json certificate = mapspace::ToJson(*result.certificate, *layer.mapspace);
+    about["certificate"] = certificate;
+    Say("{}\n", DescribeProof(*result.certificate));
+    if (!arguments.certificate.empty()) {
+      base::WriteFile(arguments.certificate, report::JsonText(certificate) + "\n");
+    }
+  }
   if (!result.front.empty()) {
     if (arguments.json) {
       about["front"] = FrontJson(arguments, layer);
@@ -93,8 +103,9 @@ void MapOperation(const MapArguments& arguments) {
 
 MapKind OperationSearch() {
   return {.name = "an operation",
-          .takes = {MapOption::kEvaluator, MapOption::kWorkers, MapOption::kFront,
-                    MapOption::kLearnFrom, MapOption::kWarmStartModel, MapOption::kTopK},
+          .takes = {MapOption::kCertificate, MapOption::kMappings, MapOption::kEvaluator,
+                    MapOption::kWorkers, MapOption::kFront, MapOption::kLearnFrom,
+                    MapOption::kWarmStartModel, MapOption::kTopK},
           .writes_folder = false,
           .run = MapOperation};
 }

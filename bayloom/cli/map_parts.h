@@ -27,6 +27,9 @@ std::string WhyUnmapped(const accelerator::NetworkMapping::Layer& layer);
 /// A search that found nothing for this layer: throws CheckFailed with the reason.
 [[noreturn]] void FailWithoutMapping(const accelerator::NetworkMapping::Layer& layer);
 
+/// What is proved of a mapping, a line.
+std::string DescribeProof(const mapspace::Certificate& certificate);
+
 /// A mapping, also into --out, and what the evaluator and the model say of it.
 void DeliverMapping(const mapspace::Mapping& mapping, double value,
                     const mapspace::AnalyticalModel& model, const MapArguments& arguments,

@@ -54,6 +54,16 @@ double StorageLevel::Bandwidth(double reads, double writes) const {
   return bandwidth;
 }
 
+int Architecture::FirstPart(int level) const {
+  while (levels[level].is_part) --level;
+  return level;
+}
+
+int Architecture::LastPart(int level) const {
+  while (level + 1 < LevelCount() && levels[level + 1].is_part) ++level;
+  return level;
+}
+
 Fanout Architecture::FanoutOf(int level) const {
   const StorageLevel& outer = levels[level];
   const int64_t inner_instances = level == 0 ? arithmetic.instances : levels[level - 1].instances;
@@ -89,6 +99,11 @@ void CheckArchitecture(const Architecture& architecture) {
     const StorageLevel& level = architecture.levels[l];
     if (!names.insert(level.name).second) {
       throw InputError("two levels of memory are called '" + level.name + "'");
+    }
+    if (level.is_part && (l == 0 || level.instances != architecture.levels[l - 1].instances ||
+                          level.words != architecture.levels[l - 1].words)) {
+      throw InputError(
+          fmt::format("level '{}' is no part of the memory of the level inside", level.name));
     }
     const bool innermost = l == 0;
     const int64_t inner =

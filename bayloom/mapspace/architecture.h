@@ -18,7 +18,7 @@ namespace bayloom::mapspace {
 struct Technology;
 
 /// Most levels of an architecture; mappings and evaluations are arrays of this size.
-inline constexpr int kMaxLevels = 8;
+inline constexpr int kMaxLevels = 12;
 
 /// A level of memory: `instances` equal buffers, laid out in rows of `mesh_x`.
 struct StorageLevel {
@@ -39,6 +39,9 @@ struct StorageLevel {
   double access_energy_pj = 0;
   std::optional<double> write_energy_pj = {};
   LevelSparsity sparsity = {};
+  /// Whether it is the same memory as the level inside, of which it is a further place for tensors
+  /// (uneven.h): they share capacity and bandwidth, and a tensor has one place in a memory at most.
+  bool is_part = false;
 
   double WriteEnergyPj() const { return write_energy_pj.value_or(access_energy_pj); }
   /// Accesses that move so many words.
@@ -139,6 +142,9 @@ struct Architecture {
   int LevelNamed(std::string_view name) const;
   /// Whether a level only stands for a mesh and keeps nothing.
   bool IsMesh(int level) const;
+  /// The innermost and outermost levels of the memory that a level is a part of.
+  int FirstPart(int level) const;
+  int LastPart(int level) const;
   /// What one instance of a level feeds.
   Fanout FanoutOf(int level) const;
   /// A table: level, capacity, instances, energy of a word, bandwidths.

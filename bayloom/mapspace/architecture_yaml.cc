@@ -87,7 +87,8 @@ std::vector<std::string_view> UnitKeys() {
       {"bandwidth", "read_bandwidth", "write_bandwidth", "shared_bandwidth"},
       {"metadata_datawidth", "metadata_word_bits", "metadata_access_energy"},
       {"metadata_storage_width", "metadata_storage_depth"},
-      {"gated_access_energy", "gated_energy", "tile_confidence"}};
+      {"gated_access_energy", "gated_energy", "tile_confidence"},
+      {"same-memory"}};
   std::vector<std::string_view> keys;
   for (const auto& group : groups) keys.insert(keys.end(), group);
   return keys;
@@ -154,6 +155,7 @@ class UnitReader {
       level.read_bandwidth = level.write_bandwidth = *both;
     }
     ReadStorageAttributes(level, find, cluster, IsDram(), technology_);
+    if (const auto same = attributes_.Find("same-memory")) level.is_part = same->Text() == "true";
     DivideIntoBuffers(level, find);
     return level;
   }

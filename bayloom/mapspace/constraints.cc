@@ -162,6 +162,15 @@ MapspaceConstraints ResolveConstraints(std::span<const Directive> directives,
                                    directive.where, directive.target));
     }
   }
+  for (int l = 0; l < architecture.LevelCount(); ++l) {
+    const int last = architecture.LastPart(l);
+    const int first = architecture.FirstPart(l);
+    if (first == last) continue;
+    // What is said of a memory is of all its parts.
+    constraints.levels[l].must_bypass |= constraints.levels[first].must_bypass;
+    constraints.levels[last].memory_must_keep |= constraints.levels[l].must_keep;
+    constraints.levels[l].must_keep = 0;
+  }
   LevelConstraint& outermost = constraints.levels.back();
   outermost.must_keep = (uint32_t{1} << problem.TensorCount()) - 1;
   if (outermost.must_bypass != 0) {
@@ -211,9 +220,16 @@ bool LevelObeys(const MappingLevel& level, const LevelConstraint& constraint,
 }  // namespace
 
 bool Satisfies(const Mapping& mapping, const MapspaceConstraints& constraints,
-               const Problem& problem) {
-  for (size_t l = 0; l < mapping.levels.size(); ++l) {
-    if (!LevelObeys(mapping.levels[l], constraints.levels[l], problem)) return false;
+               const Problem& problem, const Architecture& architecture) {
+  uint32_t kept = 0;  // by the parts of a memory so far
+  for (int l = 0; l < architecture.LevelCount(); ++l) {
+    const LevelConstraint& constraint = constraints.levels[l];
+    if (!LevelObeys(mapping.levels[l], constraint, problem)) return false;
+    if (!architecture.levels[l].is_part) kept = 0;
+    if (architecture.FirstPart(l) == architecture.LastPart(l)) continue;
+    if ((kept & mapping.levels[l].keep) != 0) return false;
+    kept |= mapping.levels[l].keep;
+    if ((kept & constraint.memory_must_keep) != constraint.memory_must_keep) return false;
   }
   return true;
 }

@@ -25,6 +25,9 @@ struct LevelConstraint {
   std::vector<int> innermost, outermost;
   /// Tensors, one bit each. The others are free.
   uint32_t must_keep = 0, must_bypass = 0;
+  /// Of a memory of several levels (StorageLevel::is_part), one of which must keep them; said of
+  /// the outermost.
+  uint32_t memory_must_keep = 0;
 };
 
 /// The constraints of all levels, names resolved: part of the definition of a mapspace.
@@ -45,7 +48,7 @@ std::vector<Directive> DirectivesFor(const Problem& problem, std::span<const Dir
 
 /// Whether a mapping satisfies them.
 bool Satisfies(const Mapping& mapping, const MapspaceConstraints& constraints,
-               const Problem& problem);
+               const Problem& problem, const Architecture& architecture);
 
 /// Helpers that the mapping reader shares; they throw InputError beginning with directive.where.
 int TargetLevel(const Directive& directive, const Architecture& architecture);

@@ -24,6 +24,7 @@ struct NamedMapper {
 
 constexpr NamedMapper kMappers[] = {{"random-pruned", MakeRandomPrunedMapper},
                                     {"exhaustive", MakeExhaustiveMapper},
+                                    {"exact", MakeExactMapper},
                                     {"genetic", MakeGeneticMapper},
                                     {"annealing", MakeAnnealingMapper}};
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "bayloom/mapspace/encoding.h"
+#include "bayloom/mapspace/exact/certificate.h"
 #include "bayloom/mapspace/mapping_evaluator.h"
 #include "bayloom/mapspace/mapspace.h"
 #include "bayloom/mapspace/model.h"
@@ -71,6 +72,8 @@ struct MapperResult {
   std::vector<Improvement> improvements;
   /// With several objectives; `best` is the best in the first one.
   std::vector<FrontMember> front;
+  /// What "exact" has proved; none before it is through or stopped, or where it proves nothing.
+  std::optional<Certificate> certificate;
   /// Why the last mapping without a value has none; empty if all have.
   std::string failure;
 
@@ -87,6 +90,9 @@ class MapperContext;
 ///
 ///   random-pruned  as Timeloop's mapper: uniform tilings, up to 16 loop orders of each that fits
 ///   exhaustive     everything, for small mapspaces; orders of loops that run once are not varied
+///   exact          the best of all, or how far from it the best found is at most, with a
+///                  certificate; see SearchExactly. Where WhyNotExact says that nothing can be
+///                  proved, it is "genetic"
 ///   genetic        crossover of dimensions, moves of primes and loops (after GAMMA, Kao 2020)
 ///   annealing      one mapping that changes step by step, worse ones accepted less and less
 ///   others         an optimizer of bayloom/optimizer by its name ("bayesian"), on an encoding

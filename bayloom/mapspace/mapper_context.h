@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "bayloom/base/random.h"
 #include "bayloom/mapspace/mapper.h"
@@ -37,6 +38,7 @@ class MapperContext {
   void CountDraw(bool fits);
   /// What decides between outcomes of equal value, less is better; infinite if it is not known.
   double TieBreak(const trial::Outcome& outcome) const;
+  void SetCertificate(Certificate certificate) { result_.certificate = std::move(certificate); }
   /// Takes account of an evaluation.
   void Count(const Mapping& mapping, const trial::Outcome& outcome);
   /// Draws until a mapping can be repaired and fits; nullopt if it is done before.
@@ -81,6 +83,7 @@ class Mapper {
 std::unique_ptr<Mapper> MakeRandomPrunedMapper(const MapperContext& context);
 std::unique_ptr<Mapper> MakeExhaustiveMapper(const MapperContext& context);
 std::unique_ptr<Mapper> MakeGeneticMapper(const MapperContext& context);
+std::unique_ptr<Mapper> MakeExactMapper(const MapperContext& context);
 std::unique_ptr<Mapper> MakeAnnealingMapper(const MapperContext& context);
 std::unique_ptr<Mapper> MakeOptimizerMapper(const MapperContext& context,
                                             std::string_view optimizer);

@@ -29,6 +29,7 @@ Mapspace::Mapspace(Problem problem, Architecture architecture,
     const LevelConstraint& level = constraints_.levels[l];
     fanouts_.push_back(architecture_.FanoutOf(l));
     skeleton_.levels[l].keep = ((uint32_t{1} << problem_.TensorCount()) - 1) & ~level.must_bypass;
+    if (l < architecture_.LastPart(l)) skeleton_.levels[l].keep = 0;
     std::vector<int>& order = free_order_.emplace_back();
     for (int d = 0; d < problem_.DimensionCount(); ++d) {
       if (std::ranges::find(level.innermost, d) == level.innermost.end() &&
@@ -122,7 +123,31 @@ bool Mapspace::PlaceSpatialLoops(int level, MappingLevel& mapping) const {
   }
 }
 
+void Mapspace::GiveOnePlaceEach(Mapping& mapping) const {
+  uint32_t kept = 0;
+  for (int l = architecture_.LevelCount() - 1; l >= 0; --l) {
+    if (architecture_.FirstPart(l) == architecture_.LastPart(l)) continue;
+    if (l == architecture_.LastPart(l)) {
+      kept = 0;
+      for (int part = architecture_.FirstPart(l); part <= l; ++part) {
+        kept |= mapping.levels[part].keep;
+      }
+      mapping.levels[l].keep |= constraints_.levels[l].memory_must_keep & ~kept;
+      kept = 0;
+    }
+    mapping.levels[l].keep &= ~kept;
+    kept |= mapping.levels[l].keep;
+  }
+}
+
+bool Mapspace::HasOnePlaceEach(const Mapping& mapping) const {
+  Mapping placed = mapping;
+  GiveOnePlaceEach(placed);
+  return placed == mapping;
+}
+
 bool Mapspace::Repair(Mapping& mapping) const {
+  GiveOnePlaceEach(mapping);
   for (int l = 0; l < architecture_.LevelCount(); ++l) {
     const LevelConstraint& constraint = constraints_.levels[l];
     MappingLevel& level = mapping.levels[l];
@@ -145,7 +170,12 @@ double Mapspace::Size() const {
   }
   for (int l = 0; l < architecture_.LevelCount(); ++l) {
     if (l > 0) size *= std::tgamma(static_cast<double>(free_order_[l].size()) + 1);
-    size *= std::exp2(std::popcount(FreeKeep(l)));
+    const int parts = architecture_.LastPart(l) - architecture_.FirstPart(l) + 1;
+    if (parts == 1) size *= std::exp2(std::popcount(FreeKeep(l)));
+    if (parts == 1 || l < architecture_.LastPart(l)) continue;
+    const uint32_t must = constraints_.levels[l].memory_must_keep;
+    size *= std::pow(parts, std::popcount(must)) *
+            std::pow(parts + 1, std::popcount(FreeKeep(l) & ~must));
   }
   return size;
 }
@@ -212,6 +242,12 @@ bool Mapspace::FlipKeep(base::RandomStream& random, Mapping& mapping) const {
   const uint32_t bit = uint32_t{1} << random.UniformInt(problem_.TensorCount());
   if ((FreeKeep(l) & bit) == 0) return false;
   mapping.levels[l].keep ^= bit;
+  if (mapping.levels[l].Keeps(std::countr_zero(bit))) {
+    for (int part = architecture_.FirstPart(l); part <= architecture_.LastPart(l); ++part) {
+      if (part != l) mapping.levels[part].keep &= ~bit;
+    }
+  }
+  GiveOnePlaceEach(mapping);
   return true;
 }
 
@@ -234,7 +270,9 @@ bool Mapspace::ForEachOfTiling(int64_t tiling,
 
 bool Mapspace::ForEachKeep(int level, Mapping& mapping,
                            const std::function<bool(const Mapping&)>& visit) const {
-  if (level == architecture_.LevelCount()) return ForEachOrder(1, mapping, visit);
+  if (level == architecture_.LevelCount()) {
+    return !HasOnePlaceEach(mapping) || ForEachOrder(1, mapping, visit);
+  }
   const uint32_t free = FreeKeep(level);
   for (uint32_t kept = free;; kept = (kept - 1) & free) {
     mapping.levels[level].keep = (skeleton_.levels[level].keep & ~free) | kept;

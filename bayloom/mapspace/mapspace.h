@@ -57,7 +57,8 @@ class Mapspace {
   /// once have in common: those are outermost, in the order of the dimensions.
   void StandardizeOrders(Mapping& mapping) const;
   /// Places spatial loops along x and y and tells whether they have room there and all upper bounds
-  /// on factors hold. Needed after factors changed.
+  /// on factors hold. Needed after factors changed. Of a memory of several parts, gives each tensor
+  /// one place: the outermost of those it has, or of all where it has none but must.
   bool Repair(Mapping& mapping) const;
 
   /// Tilings times orders of the loops times bypasses, a lower bound on how many look different.
@@ -86,6 +87,9 @@ class Mapspace {
     std::unique_ptr<space::Parameter> splits;
   };
 
+  /// Whether each tensor has one place at most in a memory of several parts, and one if it must.
+  bool HasOnePlaceEach(const Mapping& mapping) const;
+  void GiveOnePlaceEach(Mapping& mapping) const;
   bool PlaceSpatialLoops(int level, MappingLevel& mapping) const;
   bool MovePrime(base::RandomStream& random, Mapping& mapping) const;
   bool SwapFactors(base::RandomStream& random, Mapping& mapping) const;

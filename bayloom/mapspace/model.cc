@@ -46,13 +46,18 @@ struct AnalyticalModel::Nest {
   std::array<Extents, kMaxLevels> spatial = MakeUnits();
   /// Extents of one tile of the level inside; of all that run side by side; of this level's tile.
   std::array<Extents, kMaxLevels> inner, spread, whole;
-  std::array<int64_t, kMaxLevels> fanout = {1, 1, 1, 1, 1, 1, 1, 1};
-  std::array<int64_t, kMaxLevels> instances = {1, 1, 1, 1, 1, 1, 1, 1};
+  std::array<int64_t, kMaxLevels> fanout = Ones();
+  std::array<int64_t, kMaxLevels> instances = Ones();
   std::array<NestLoop, kMaxLevels * kMaxDimensions> loops;
   std::array<int, kMaxLevels> first_loop;
   int loop_count = 0;
 
  private:
+  static constexpr std::array<int64_t, kMaxLevels> Ones() {
+    std::array<int64_t, kMaxLevels> ones = {};
+    ones.fill(1);
+    return ones;
+  }
   static std::array<Extents, kMaxLevels> MakeUnits() {
     std::array<Extents, kMaxLevels> units;
     units.fill(kUnitExtents);
@@ -91,13 +96,16 @@ bool AnalyticalModel::Fits(const Mapping& mapping) const {
   if (sparse_) return static_cast<bool>(sparse_->CheckFit(mapping));
   const int dimensions = problem_.DimensionCount();
   Extents tile = kUnitExtents;
+  int64_t kept = 0;  // in the memory
   for (int l = 0; l < architecture_.LevelCount(); ++l) {
     const MappingLevel& level = mapping.levels[l];
     const Fanout spread = level.Spread(dimensions);
     if (spread.x > fanouts_[l].x || spread.y > fanouts_[l].y) return false;
     for (int d = 0; d < dimensions; ++d) tile[d] *= level.temporal[d] * level.spatial[d];
     const int64_t words = architecture_.levels[l].words;
-    if (words != 0 && KeptWords(tensors_, level, tile) > words) return false;
+    if (words == 0) continue;
+    kept = KeptWords(tensors_, level, tile) + (architecture_.levels[l].is_part ? kept : 0);
+    if (kept > words) return false;
   }
   return true;
 }
@@ -105,6 +113,7 @@ bool AnalyticalModel::Fits(const Mapping& mapping) const {
 Status AnalyticalModel::CheckFit(const Mapping& mapping) const {
   if (sparse_) return sparse_->CheckFit(mapping);
   const Nest nest(mapping, problem_.DimensionCount());
+  int64_t words = 0;
   for (int l = 0; l < architecture_.LevelCount(); ++l) {
     const StorageLevel& storage = architecture_.levels[l];
     const Fanout spread = mapping.levels[l].Spread(problem_.DimensionCount());
@@ -112,7 +121,7 @@ Status AnalyticalModel::CheckFit(const Mapping& mapping) const {
       return Error{fmt::format("{} spreads over {}x{} instances, but feeds {}x{}", storage.name,
                                spread.x, spread.y, fanouts_[l].x, fanouts_[l].y)};
     }
-    const int64_t words = KeptWords(tensors_, mapping.levels[l], nest.whole[l]);
+    words = KeptWords(tensors_, mapping.levels[l], nest.whole[l]) + (storage.is_part ? words : 0);
     if (storage.words != 0 && words > storage.words) {
       return Error{fmt::format("tiles of {} words do not fit into {}, which holds {}", words,
                                storage.name, storage.words)};
@@ -218,11 +227,12 @@ void AnalyticalModel::AddEnergy(Evaluation& evaluation) const {
 
 void AnalyticalModel::AddCycles(Evaluation& evaluation) const {
   const double compute = static_cast<double>(evaluation.macs / evaluation.multipliers);
+  double reads = 0;  // words a cycle, of the memory
+  double writes = 0;
   for (int l = 0; l < architecture_.LevelCount(); ++l) {
     const StorageLevel& storage = architecture_.levels[l];
     LevelTraffic& level = evaluation.levels[l];
-    double reads = 0;  // words a cycle
-    double writes = 0;
+    if (!storage.is_part) reads = writes = 0;
     for (const TensorTraffic& traffic : level.tensors) {
       reads += static_cast<double>(traffic.reads) / compute;
       writes += static_cast<double>(traffic.fills + traffic.updates) / compute;

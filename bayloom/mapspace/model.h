@@ -85,6 +85,7 @@ class AnalyticalModel {
                       std::unique_ptr<const SparseEvaluation>& sparse) const;
   /// What becomes of all actions of the dense model; null if nothing is sparse.
   std::unique_ptr<const SparseEvaluation> EvaluateSparse(const Mapping& mapping) const;
+  ReuseCounting counting() const { return counting_; }
   /// Null if nothing is sparse.
   const SparseModel* sparse() const { return sparse_.get(); }
 

@@ -92,6 +92,7 @@ std::string PrintArchitectureYaml(const Architecture& architecture) {
     if (std::isfinite(level.shared_bandwidth)) {
       text += fmt::format("    shared_bandwidth: {}\n", level.shared_bandwidth);
     }
+    if (level.is_part) text += "    same-memory: true\n";
     text += PrintMetadataStorage(level.sparsity);
   }
   return text + PrintConstraintsYaml(architecture.constraints) + PrintOptimizations(architecture);

@@ -47,6 +47,13 @@ class TensorReuse {
   explicit TensorReuse(const DataSpace& tensor);
 
   int64_t BoxWords(const Extents& tile) const;
+  /// Whether neighbouring tiles may overlap.
+  bool IsWindowed() const { return windowed_; }
+  int AxisCount() const { return axis_count_; }
+  /// What a step of the dimension moves the tile by along an axis; 0 if it does not index it.
+  int64_t Coefficient(int axis, int dimension) const { return coefficients_[axis][dimension]; }
+  /// Words of the box along each axis.
+  std::array<int64_t, kMaxAxes> Widths(const Extents& tile) const;
 
   /// Words brought into a buffer that holds one tile and is refilled as the loops outside it
   /// (innermost first, counts above 1) move the tile: T per new tile, less what the previous tile
@@ -63,7 +70,6 @@ class TensorReuse {
   bool Indexes(int dimension) const { return (indexed_ >> dimension & 1) != 0; }
   /// By how much one iteration of the loop moves the tile along each axis.
   Vector Step(const NestLoop& loop) const;
-  Vector Widths(const Extents& tile) const;
   int64_t ExactDeliveries(const Extents& tile, std::span<const NestLoop> loops) const;
   int64_t TimeloopDeliveries(const Extents& tile, std::span<const NestLoop> loops) const;
 

@@ -74,11 +74,19 @@ TEST(Options, OfSearchReachTheirFields) {
       ParseAll(AddSearchOptions,
                "a.yaml b.yaml --trials 7 --time 90s --scheduler round-robin --batch 3 --seed 5 "
                "--jobs 4 --repeat-best 2 --rounds 6 --resume",
-               {"--optimizer", "--db", "--workers", "--ray", "--ray-command", "--sandbox",
-                "--command", "--recorded", "--learn-from", "--transfer-method", "--until-value",
-                "--until-plateau", "--plateau-gain", "--weights", "--out", "--csv", "--json",
-                "--param", "--arg", "--size", "--constraint", "--function", "--compiler", "--flags",
-                "--reference", "--problem-size"});
+               {"--optimizer",    "--db",
+                "--workers",      "--ray",
+                "--ray-command",  "--sandbox",
+                "--command",      "--recorded",
+                "--learn-from",   "--transfer-method",
+                "--until-value",  "--until-plateau",
+                "--plateau-gain", "--weights",
+                "--out",          "--csv",
+                "--json",         "--param",
+                "--arg",          "--size",
+                "--constraint",   "--function",
+                "--compiler",     "--flags",
+                "--reference",    "--problem-size"});
   const std::vector<search::SearchMember> members(2);
   const search::SearchOptions options = arguments.Options(members);
   ExpectRun(options.run, "round-robin");
@@ -104,19 +112,39 @@ TEST(Options, OfMapReachTheirFields) {
       AddMapOptions,
       "--evaluations 7 --time 90s --scheduler round-robin --seed 5 --objective energy,delay "
       "--victory 17 --mapper bayesian --db map.db --resume --evaluator timeloop --jobs 4 "
-      "--arch gemmini --sandbox --timeout 3s --counting timeloop --learn-from a.db "
+      "--arch gemmini --mappings uneven --sandbox --timeout 3s --counting timeloop --learn-from "
+      "a.db "
       "--transfer-method "
       "weighted "
       "--warm-start-model 9 --top-k 2 --tile-encoding integer --order-encoding ranking",
-      {"model",       "--dim",         "--sizes",
-       "--shape",     "--freeze",      "--last-row",
-       "--cache",     "--activations", "--op",
-       "--problem",   "--arch",        "--constraints",
-       "--define",    "--density",     "--sparse",
-       "--occupancy", "--word-bits",   "--mapping",
-       "--fuse",      "--cores",       "--tile-evaluations",
-       "--workers",   "--ray",         "--ray-command",
-       "--out",       "--json"});
+      {"model",
+       "--dim",
+       "--sizes",
+       "--shape",
+       "--freeze",
+       "--last-row",
+       "--cache",
+       "--activations",
+       "--op",
+       "--problem",
+       "--arch",
+       "--constraints",
+       "--define",
+       "--density",
+       "--sparse",
+       "--occupancy",
+       "--word-bits",
+       "--mapping",
+       "--check",
+       "--certificate",
+       "--fuse",
+       "--cores",
+       "--tile-evaluations",
+       "--workers",
+       "--ray",
+       "--ray-command",
+       "--out",
+       "--json"});
   const accelerator::MapOptions options = arguments.Options(1);
   ExpectRun(options.search.run, "round-robin");
   EXPECT_THAT(options.search.objectives,
@@ -134,6 +162,7 @@ TEST(Options, OfMapReachTheirFields) {
   EXPECT_TRUE(options.simulator.sandbox);
   EXPECT_EQ(options.simulator.timeout_seconds, 3);
   EXPECT_EQ(options.counting, mapspace::ReuseCounting::kTimeloop);
+  EXPECT_EQ(options.mappings, mapspace::MappingKind::kUneven);
   EXPECT_EQ(options.learn_from, (run::LearnFrom{.files = {"a.db"}}));
   EXPECT_EQ(options.rehearsal, 9);
 }

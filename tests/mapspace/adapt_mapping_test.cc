@@ -42,7 +42,8 @@ TEST(AdaptMapping, GivesMappingsThatFit) {
           AdaptMapping(from.DrawFitting(random), from.mapspace.problem(), to.mapspace, to.model);
       ASSERT_TRUE(planted.has_value());
       EXPECT_TRUE(CheckMapping(*planted, to.mapspace.problem(), to.mapspace.architecture()).ok());
-      EXPECT_TRUE(Satisfies(*planted, to.mapspace.constraints(), to.mapspace.problem()));
+      EXPECT_TRUE(Satisfies(*planted, to.mapspace.constraints(), to.mapspace.problem(),
+                            to.mapspace.architecture()));
       EXPECT_TRUE(to.model.Fits(*planted));
     }
   }

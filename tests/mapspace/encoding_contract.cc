@@ -22,7 +22,8 @@ TEST_P(EncodingContract, EverySampleOfEveryEncodingFits) {
       ASSERT_TRUE(mapping.has_value());
       EXPECT_TRUE(product.model.Fits(*mapping));
       EXPECT_TRUE(CheckMapping(*mapping, mapspace.problem(), mapspace.architecture()).ok());
-      EXPECT_TRUE(Satisfies(*mapping, mapspace.constraints(), mapspace.problem()));
+      EXPECT_TRUE(
+          Satisfies(*mapping, mapspace.constraints(), mapspace.problem(), mapspace.architecture()));
       distinct.insert(PrintCompact(*mapping, mapspace.problem()));
     }
     EXPECT_GT(distinct.size(), 20u);

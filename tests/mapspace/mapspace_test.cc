@@ -29,10 +29,12 @@ TEST(Mapspace, WhatIsDrawnIsAMappingAndObeys) {
       mapspace.ShuffleOrders(random, mapping);
       const Status status = CheckMapping(mapping, mapspace.problem(), mapspace.architecture());
       ASSERT_TRUE(status.ok()) << status.error().message;
-      ASSERT_TRUE(Satisfies(mapping, mapspace.constraints(), mapspace.problem()));
+      ASSERT_TRUE(
+          Satisfies(mapping, mapspace.constraints(), mapspace.problem(), mapspace.architecture()));
       for (int step = 0; step < 5 && mapspace.Step(random, mapping); ++step) {
         ASSERT_TRUE(CheckMapping(mapping, mapspace.problem(), mapspace.architecture()).ok());
-        ASSERT_TRUE(Satisfies(mapping, mapspace.constraints(), mapspace.problem()));
+        ASSERT_TRUE(Satisfies(mapping, mapspace.constraints(), mapspace.problem(),
+                              mapspace.architecture()));
       }
     }
     EXPECT_GT(settled, 10) << name;

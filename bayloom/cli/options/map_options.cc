@@ -53,6 +53,9 @@ void AddSubject(MapArguments& arguments, CLI::App& map) {
           ->option_text("FILE..."));
   map.add_option("--mapping", arguments.mapping, "Evaluate this mapping instead of searching")
       ->option_text("FILE");
+  map.add_option("--check", arguments.check,
+                 "Check this certificate of --mapper exact instead of searching")
+      ->option_text("FILE");
   arguments.define.AddTo(map);
   arguments.sparsity.AddTo(map);
 }
@@ -89,6 +92,12 @@ void AddSearch(MapArguments& arguments, CLI::App& map) {
                           "Stop after this many evaluations without an improvement")
                ->option_text("N")
                ->check(AtLeastOne()));
+  OneOf(map.add_option("--mappings", arguments.mappings,
+                       "even: the tensors of a memory hold the tiles of the same loops, as in "
+                       "Timeloop; uneven: each has a place of its own among the loops")
+            ->option_text("KIND")
+            ->capture_default_str(),
+        {"even", "uneven"});
   ListNames(Advanced(map.add_option("--mapper", arguments.mapper, "How mappings are searched")
                          ->option_text("NAME")
                          ->default_str("genetic; with a simulator bayesian")),
@@ -105,6 +114,9 @@ void AddSearch(MapArguments& arguments, CLI::App& map) {
   map.add_option("--out,-o", arguments.out,
                  "Write the best mapping (Timeloop YAML); of a network, a folder")
       ->option_text("PATH");
+  map.add_option("--certificate", arguments.certificate,
+                 "--mapper exact: write what is proved (JSON)")
+      ->option_text("FILE");
   map.add_flag("--json", arguments.json, "Print JSON");
 }
 
@@ -180,6 +192,7 @@ void AddMapOptions(MapArguments& arguments, CLI::App& map) {
                   "  bayloom map resnet50.onnx --arch simba-like --cores mesh:2x2,bandwidth=16\n"
                   "  bayloom map mobilenet_v2.onnx --arch simba-like --fuse --cores bus:4 \\\n"
                   "    --objective edp\n"
+                  "  bayloom map --op matmul:512,768,768 --arch gemmini --mapper exact\n"
                   "  bayloom map --problem a.yaml --arch b.yaml --evaluator 'simulator {mapping}'\n"
                   "  bayloom map --op matmul:64,128,512 --arch gemmini --mapping mine.yaml"));
 }
@@ -197,6 +210,7 @@ void CheckMapper(const MapArguments& arguments) {
   need(!arguments.learn_from.words.empty(), "--learn-from", name == "bayesian", "'bayesian'");
   need(arguments.warm_start_model.has_value(), "--warm-start-model", name == "bayesian",
        "'bayesian'");
+  need(!arguments.certificate.empty(), "--certificate", name == "exact", "'exact'");
   need(arguments.top_k.has_value(), "--top-k", mapspace::SearchesAnEncoding(name),
        "optimizers such as 'bayesian'");
 }
@@ -213,6 +227,12 @@ void MapArguments::Check() const {
   }
   if (!cores.empty()) (void)mapspace::ParseNetworkOnChip(cores);
   CheckMapper(*this);
+  if (mapper == "exact" && evaluator != "model") {
+    throw InputError("the mapper 'exact' proves by the built-in model, not by --evaluator");
+  }
+  if (mappings == "uneven" && evaluator != "model") {
+    throw InputError("--mappings uneven needs the built-in model, not --evaluator");
+  }
   if (evaluator.find_first_not_of(" \t\n") == std::string::npos) {
     throw InputError("--evaluator is empty: give model, timeloop or a command");
   }
@@ -254,6 +274,7 @@ accelerator::MapOptions MapArguments::Options(int64_t layers) const {
   if (evaluations) all = *evaluations * layers;
   options.search.run.budget = MakeBudget(all, time);
   options.counting = ParseReuse(reuse);
+  options.mappings = mapspace::ParseMappingKind(mappings);
   options.evaluator = evaluator;
   options.simulator.timeout_seconds = base::ParseDuration(timeout, "--timeout");
   options.simulator.jobs = jobs;
@@ -301,6 +322,12 @@ mapspace::Architecture MapArguments::LoadArchitecture() const {
   sparsity.ApplyTo(loaded, define.Variables());
   SayWithoutEffect(loaded);
   return loaded;
+}
+
+mapspace::Architecture MapArguments::LoadArchitectureFor(
+    const mapspace::Problem& of, std::span<const mapspace::Directive> rules) const {
+  return accelerator::ArchitectureFor(mapspace::ParseMappingKind(mappings), of, LoadArchitecture(),
+                                      rules);
 }
 
 mapspace::Problem MapArguments::LoadProblem() const {

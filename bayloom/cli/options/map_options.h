@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,8 @@ struct MapArguments {
   std::string architecture;
   std::vector<std::string> constraints;
   std::string mapping;
+  std::string certificate;  ///< file to write
+  std::string check;        ///< file of a certificate
   std::string mapper;
   std::vector<std::string> objectives = {"energy"};
   std::string evaluator = "model";
@@ -41,6 +44,7 @@ struct MapArguments {
   std::string tiles = "divisor";
   std::string orders = "permutation";
   std::string reuse = "exact";
+  std::string mappings = "even";
   std::string scheduler;
   std::optional<int64_t> evaluations;
   bool fuse = false;
@@ -66,6 +70,9 @@ struct MapArguments {
   std::vector<mapspace::Directive> Constraints() const;
   /// --arch with what --sparse adds to it.
   mapspace::Architecture LoadArchitecture() const;
+  /// The same for the mappings of an operation that are asked for (--mappings).
+  mapspace::Architecture LoadArchitectureFor(const mapspace::Problem& of,
+                                             std::span<const mapspace::Directive> rules) const;
   /// --op or --problem, with what the options say of its tensors.
   mapspace::Problem LoadProblem() const;
   /// The network's layers, or the operation as the only one.
