@@ -18,7 +18,6 @@
 namespace bayloom::cli {
 namespace {
 
-using nlohmann::json;
 using testing::AllOf;
 using testing::HasSubstr;
 
@@ -50,7 +49,7 @@ class KernelSearchTest : public testing::Test {
 TEST_F(KernelSearchTest, TunesASourceAndTimesTheBestInTurns) {
   const Answer ran = RunBayloom(Line({"--reference", "right", "--json", "--rounds", "6"}));
   ASSERT_EQ(ran.exit_code, 0) << ran.error;
-  const json summary = json::parse(ran.out);
+  const nlohmann::json summary = nlohmann::json::parse(ran.out);
   EXPECT_EQ(summary["trials"], 4);
   EXPECT_EQ(summary["repeated"].size(), 3u) << "all that have a value";
   EXPECT_EQ(summary["repeated"][0]["values"].size(), 6u);
@@ -98,8 +97,8 @@ TEST_F(KernelSearchTest, EvaluatesOneConfiguration) {
       {"evaluate", scenario, R"([{"step": 1}, {"step": 8}])", "--outputs", folder_ / "outputs"});
   ASSERT_EQ(ran.exit_code, 0) << ran.error;
   const size_t end = ran.out.find('\n');
-  const json right = json::parse(ran.out.substr(0, end));
-  const json wrong = json::parse(ran.out.substr(end));
+  const nlohmann::json right = nlohmann::json::parse(ran.out.substr(0, end));
+  const nlohmann::json wrong = nlohmann::json::parse(ran.out.substr(end));
   EXPECT_GT(right["milliseconds"], 0);
   EXPECT_EQ(right["configuration"]["step"], 1);
   EXPECT_EQ(right["outputs"]["x"], folder_ / "outputs" + std::string("/x.npy"));
@@ -113,13 +112,15 @@ TEST(KernelOption, IsAScenario) {
   option.parameters = {"z=1,2", "a=1..8", "x=0.5..2", "mode=plain,fast"};
   option.arguments = {"int n"};
   option.sizes = {"n=4,8", "m=1,2"};
-  const json scenario = json::parse(option.ScenarioText("folder/f.c"));
-  EXPECT_EQ(scenario["parameters"]["z"], json::parse("[1, 2]"));
-  EXPECT_EQ(scenario["parameters"]["a"], json::parse(R"({"type": "integer", "range": [1, 8]})"));
+  const nlohmann::json scenario = nlohmann::json::parse(option.ScenarioText("folder/f.c"));
+  EXPECT_EQ(scenario["parameters"]["z"], nlohmann::json::parse("[1, 2]"));
+  EXPECT_EQ(scenario["parameters"]["a"],
+            nlohmann::json::parse(R"({"type": "integer", "range": [1, 8]})"));
   EXPECT_EQ(scenario["parameters"]["x"]["type"], "real");
-  EXPECT_EQ(scenario["parameters"]["mode"], json::parse(R"(["plain", "fast"])"));
+  EXPECT_EQ(scenario["parameters"]["mode"], nlohmann::json::parse(R"(["plain", "fast"])"));
   EXPECT_EQ(scenario["evaluator"]["kernel"], "f.c");
-  EXPECT_EQ(scenario["evaluator"]["sizes"], json::parse(R"([{"n": 4, "m": 1}, {"n": 8, "m": 2}])"));
+  EXPECT_EQ(scenario["evaluator"]["sizes"],
+            nlohmann::json::parse(R"([{"n": 4, "m": 1}, {"n": 8, "m": 2}])"));
   option.sizes = {"n=4,8", "m=1"};
   EXPECT_THAT(MessageOf([&] { option.ScenarioText("f.c"); }), HasSubstr("as many values"));
 }
