@@ -64,7 +64,7 @@ TEST_F(MapperTest, AllComeCloseToTheBest) {
   EXPECT_EQ(exhaustive.end, trial::StopReason::kExhausted);
   ASSERT_TRUE(exhaustive.best.has_value());
   for (std::string_view name : MapperNames()) {
-    if (name == "exhaustive" || name == "bayesian" || name == "forest") continue;
+    if (name == "exhaustive" || name == "exact" || name == "bayesian" || name == "forest") continue;
     const MapperResult result = Run(name, Evaluations(1500));
     SCOPED_TRACE(name);
     EXPECT_EQ(result.evaluations, 1500);
@@ -75,6 +75,17 @@ TEST_F(MapperTest, AllComeCloseToTheBest) {
     EXPECT_EQ(result.BestAfter(1500), result.value);
     EXPECT_GE(result.BestAfter(10), result.value);
   }
+}
+
+TEST_F(MapperTest, ExactFindsTheBestAndProvesIt) {
+  const MapperResult exhaustive = Run("exhaustive", Evaluations(10'000'000));
+  const MapperResult exact = Run("exact", Evaluations(1500));
+  EXPECT_EQ(exact.end, trial::StopReason::kExhausted);
+  EXPECT_NEAR(exact.value, exhaustive.value, 1e-9 * exhaustive.value);
+  ASSERT_TRUE(exact.certificate.has_value());
+  EXPECT_TRUE(exact.certificate->is_whole);
+  EXPECT_EQ(exact.certificate->value, exact.value);
+  EXPECT_LT(exact.certificate->Gap(), 1e-5);
 }
 
 /// What a change of the search may change, but nothing else.
@@ -142,7 +153,7 @@ TEST_F(MapperTest, TurnsChangeNothing) {
 TEST_F(MapperTest, SeveralAtATimeToldInAnyOrderAllFitAndComeAsClose) {
   const double best = Run("exhaustive", Evaluations(10'000'000)).value;
   for (std::string_view name : MapperNames()) {
-    if (name == "exhaustive") continue;
+    if (name == "exhaustive" || name == "exact") continue;
     SCOPED_TRACE(name);
     const bool is_slow = name == "bayesian" || name == "forest";
     const MapperResult result = RunBackwards(name, 4, Evaluations(is_slow ? 60 : 1500, 3));
