@@ -19,6 +19,7 @@
 #include "bayloom/base/quantile.h"
 #include "bayloom/cli/bench_decoder.h"
 #include "bayloom/cli/commands.h"
+#include "bayloom/cli/help.h"
 #include "bayloom/cli/network_runner.h"
 #include "bayloom/cli/output.h"
 #include "bayloom/cli/regions.h"
@@ -452,7 +453,7 @@ void AddBenchCommand(CLI::App& app) {
       ->option_text("TIME")
       ->capture_default_str();
   const auto add_lengths = [&](const char* name, std::vector<int64_t>& lengths, const char* text) {
-    bench->add_option(name, lengths, text)
+    Advanced(bench->add_option(name, lengths, text))
         ->option_text("TOKENS")
         ->delimiter(',')
         ->check(CLI::NonNegativeNumber);
@@ -472,9 +473,7 @@ void AddBenchCommand(CLI::App& app) {
       "\n"
       "Examples:\n"
       "  bayloom bench resnet18.onnx --untuned\n"
-      "  bayloom bench resnet18.onnx --threads 1 --db one-thread.db --json\n"
-      "  bayloom bench qwen3.onnx --dim batch_size=1 --dim sequence_length=1,2..512 \\\n"
-      "      --dim past_sequence_length=0..8192 --decode 128,2048,8192 --prefill 512");
+      "  bayloom bench resnet18.onnx --threads 1 --db one-thread.db --json");
   bench->callback([options] { Bench(*options); });
 }
 

@@ -38,7 +38,9 @@ void CheckACertificate(const MapArguments& arguments) {
   const Result<mapspace::CertificateCheck> checked =
       mapspace::CheckCertificate(certificate, mapspace, model, arguments.seed);
   if (!checked) {
-    throw CheckFailed(base::SingleLine(arguments.check + ": " + checked.error().message));
+    constexpr size_t kMostShown = 400;
+    throw CheckFailed(base::SingleLine(arguments.check) + ": " +
+                      base::SingleLine(checked.error().message, kMostShown));
   }
   if (arguments.json) {
     fmt::print("{}\n", report::JsonText({{"valid", true},

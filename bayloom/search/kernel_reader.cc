@@ -237,6 +237,14 @@ void SetObjective(const yaml::YamlValue& field, Scenario& scenario) {
   scenario.evaluator.answer.fields = {objective.name};
 }
 
+/// Whether a parameter or a size has the name.
+bool IsNamed(const std::string& name, const KernelDefinition& kernel, const Scenario& scenario) {
+  for (int i = 0; i < scenario.space->size(); ++i) {
+    if (scenario.space->parameter(i).name() == name) return true;
+  }
+  return std::ranges::any_of(kernel.sizes, [&](const auto& size) { return size.contains(name); });
+}
+
 }  // namespace
 
 double KernelTimeUnit(const Scenario& scenario) { return UnitOf(scenario.objectives[0].name); }
@@ -300,6 +308,16 @@ void ReadKernel(const yaml::YamlValue& field, Scenario& scenario) {
     if (argument.role == KernelArgument::Role::kLocal && kernel.IsOnHost()) {
       field.At("arguments").Fail(fmt::format("'{}': local memory is for OpenCL", argument.text));
     }
+    const bool is_own = argument.role == KernelArgument::Role::kScalar &&
+                        argument.low == argument.name && !IsNamed(argument.name, kernel, scenario);
+    if (is_own) {
+      field.At("arguments")
+          .Fail(fmt::format("'{}' has no value, and no size and no parameter has its name",
+                            argument.text));
+    }
+  }
+  if (std::ranges::none_of(kernel.arguments, &KernelArgument::IsArray)) {
+    field.At("arguments").Fail("expected an array, which is what a kernel computes");
   }
   SetObjective(field, scenario);
   scenario.evaluator.kind = EvaluatorKind::kKernel;

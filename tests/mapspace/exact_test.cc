@@ -210,6 +210,20 @@ TEST_F(CertificateTest, IsReadAsItWasWrittenAndHolds) {
   EXPECT_GT(check->completions, 100);
 }
 
+/// What is decided of a memory's parts stays as it is in completions.
+TEST(UnevenCertificateTest, Holds) {
+  const Problem problem = MatmulProblem(32, 58, 48);
+  const Mapspace mapspace(problem, SplitMemories(ShippedArchitecture("gemmini"), problem));
+  const AnalyticalModel model(problem, mapspace.architecture());
+  for (const MapObjective objective : {MapObjective::kEnergy, MapObjective::kEnergyDelay}) {
+    const Certificate certificate = CertificateOf(mapspace, model, objective);
+    const Result<CertificateCheck> check = CheckCertificate(certificate, mapspace, model, 1);
+    ASSERT_TRUE(check) << check.error().message;
+    EXPECT_FALSE(certificate.sample.empty());
+    EXPECT_GT(check->completions, 100);
+  }
+}
+
 TEST_F(CertificateTest, WrongClaimsAreFound) {
   const auto message = [&](const Certificate& certificate) {
     const Result<CertificateCheck> check = CheckCertificate(certificate, mapspace_, model_, 1);

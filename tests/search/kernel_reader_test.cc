@@ -116,7 +116,7 @@ TEST(KernelScenario, ThatIsWrongSaysWhere) {
   EXPECT_THAT(message_of("  {kernel: a.c, arguments: ['in int a[2]'], "
                          "reference: {files: {a: a.npy}}}\n"),
               HasSubstr("no result 'a'"));
-  EXPECT_THAT(message_of("  {kernel: a.c, arguments: [int n]}\n", "maximize: speed\n"),
+  EXPECT_THAT(message_of("  {kernel: a.c, arguments: ['out float y[4]']}\n", "maximize: speed\n"),
               HasSubstr("objective is its time"));
   EXPECT_THAT(message_of("  {kernel: a.c, command: b, arguments: [int n]}\n"),
               HasSubstr("exactly one of"));

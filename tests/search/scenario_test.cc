@@ -133,7 +133,7 @@ TEST(Scenario, SaysWhereItIsWrong) {
       {"parameters: {p: {type: permutation, size: 3}}\nevaluator: {command: 'run {p[3]}'}",
        "'p' has 3 items"},
       {"parameters: {x: {type: integer, range: [1, 4]}}\nevaluator: {command: a, shell: b}",
-       "exactly one of command, shell, process and recorded"},
+       "exactly one of command, shell, process, kernel and recorded"},
       {"parameters: {x: {type: integer, range: [1, 4]}}\nevaluator: {process: 'run {x}'}",
        "a process gets its parameters as JSON"},
       {"parameters: {x: {type: integer, range: [1, 4]}}\noptimizer: magic",

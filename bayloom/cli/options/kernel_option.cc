@@ -87,13 +87,15 @@ void KernelOption::AddTo(CLI::App& command) {
                         const char* form) {
     return command.add_option(name, values, text)->option_text(form)->allow_extra_args(false);
   };
-  list("--param", parameters,
-       "Of a source in place of a scenario: a macro or argument and its values; repeat it",
-       "NAME=V,...|LOW..HIGH");
-  list("--arg", arguments, "An argument of the kernel, such as 'in float a[n][n]' or 'int n'",
-       "DECLARATION");
-  list("--size", sizes, "What arguments name; of several values each is timed", "NAME=N,...");
-  command.add_option("--reference", reference, "A function of the same source that is right")
+  Advanced(list("--param", parameters,
+                "Of a source in place of a scenario: a macro or argument and its values; repeat it",
+                "NAME=V,...|LOW..HIGH"));
+  Advanced(list("--arg", arguments,
+                "An argument of the kernel, such as 'in float a[n][n]' or 'int n'", "DECLARATION"));
+  Advanced(
+      list("--size", sizes, "What arguments name; of several values each is timed", "NAME=N,..."));
+  Advanced(
+      command.add_option("--reference", reference, "A function of the same source that is right"))
       ->option_text("FUNCTION");
   Advanced(list("--constraint", constraints, "What must hold of the parameters", "EXPRESSION"));
   Advanced(command.add_option("--function", function, "The kernel's name")

@@ -53,8 +53,8 @@ void AddSubject(MapArguments& arguments, CLI::App& map) {
           ->option_text("FILE..."));
   map.add_option("--mapping", arguments.mapping, "Evaluate this mapping instead of searching")
       ->option_text("FILE");
-  map.add_option("--check", arguments.check,
-                 "Check this certificate of --mapper exact instead of searching")
+  Advanced(map.add_option("--check", arguments.check,
+                          "Check this certificate of --mapper exact instead of searching"))
       ->option_text("FILE");
   arguments.define.AddTo(map);
   arguments.sparsity.AddTo(map);
@@ -92,9 +92,10 @@ void AddSearch(MapArguments& arguments, CLI::App& map) {
                           "Stop after this many evaluations without an improvement")
                ->option_text("N")
                ->check(AtLeastOne()));
-  OneOf(map.add_option("--mappings", arguments.mappings,
-                       "even: the tensors of a memory hold the tiles of the same loops, as in "
-                       "Timeloop; uneven: each has a place of its own among the loops")
+  OneOf(Advanced(
+            map.add_option("--mappings", arguments.mappings,
+                           "even: the tensors of a memory hold the tiles of the same loops, as in "
+                           "Timeloop; uneven: each has a place of its own among the loops"))
             ->option_text("KIND")
             ->capture_default_str(),
         {"even", "uneven"});
@@ -114,8 +115,8 @@ void AddSearch(MapArguments& arguments, CLI::App& map) {
   map.add_option("--out,-o", arguments.out,
                  "Write the best mapping (Timeloop YAML); of a network, a folder")
       ->option_text("PATH");
-  map.add_option("--certificate", arguments.certificate,
-                 "--mapper exact: write what is proved (JSON)")
+  Advanced(map.add_option("--certificate", arguments.certificate,
+                          "--mapper exact: write what is proved (JSON)"))
       ->option_text("FILE");
   map.add_flag("--json", arguments.json, "Print JSON");
 }

@@ -58,12 +58,12 @@ void AddStopRules(ScenarioOption& scenario, CLI::App& search) {
 std::string Footer() {
   return WithDetails(
       "Examples:\n"
-      "  bayloom search flags.yaml --trials 100 --jobs 4\n"
       "  bayloom search flags.yaml --resume --trials 200 --out best.json\n"
-      "  bayloom search matmul.c --param tile=8,16,32,64 --size n=512 \\\n"
-      "      --arg 'in float a[n][n]' --arg 'in float b[n][n]' --arg 'out float c[n][n]' \\\n"
-      "      --arg 'int n' --reference naive",
+      "  bayloom search scale.c --param tile=8,16 --arg 'inout float a[4096]'",
       "\n"
+      "  bayloom search matmul.c --param tile=8,16,32,64 --size n=512 \\\n"
+      "      --arg 'in float a[n][n]' --arg 'in float b[n][n]' \\\n"
+      "      --arg 'out float c[n][n]' --arg 'int n' --reference naive\n"
       "  bayloom search flags.yaml --until-value 0.25 --until-plateau 50\n"
       "  bayloom search blur.yaml sort.yaml --weights 2,1\n"
       "  bayloom search larger.yaml --learn-from smaller.db\n"
@@ -120,9 +120,11 @@ void AddSearchOptions(SearchArguments& arguments, CLI::App& search) {
   arguments.scenario.AddTo(search);
   search
       .add_option("--jobs,-j", arguments.jobs,
-                  "Configurations evaluated concurrently; kernels are compiled so, and timed alone")
+                  WithDetails("Configurations evaluated concurrently",
+                              "; kernels are compiled so, by default\non all processors, up to 4, "
+                              "and timed alone"))
       ->option_text("N")
-      ->default_str("1; kernels: the processors, up to 4")
+      ->default_str("1")
       ->check(AtLeastOne());
   arguments.kernel.AddTo(search);
   arguments.workers.AddTo(search);
@@ -143,9 +145,10 @@ void AddSearchOptions(SearchArguments& arguments, CLI::App& search) {
   AddSharing(arguments, search);
   search
       .add_option("--repeat-best", arguments.repeat_best,
-                  "At the end, evaluate the N best again, in turns")
+                  WithDetails("At the end, evaluate the N best again, in turns",
+                              "; of kernels 5 by\ndefault"))
       ->option_text("N")
-      ->default_str("0; kernels: 5")
+      ->default_str("0")
       ->check(CLI::Range(0, 1000000));
   Advanced(
       search.add_option("--rounds", arguments.rounds, "Evaluations of each with --repeat-best")

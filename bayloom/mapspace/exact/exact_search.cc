@@ -446,8 +446,10 @@ class ExactSearch {
     mapspace_.SetOrder(level, order, mapping);
   }
 
-  /// Remembers every so many of those cut off.
+  /// Remembers every so many of those cut off, between memories: amid the parts of one it is more
+  /// than the levels that says which tensors have no place yet.
   void Sample(const Decision& decision, int level, double bound) {
+    if (level > 0 && mapspace_.architecture().LastPart(level - 1) >= level) return;
     const auto seen = static_cast<int64_t>(result_.counts.bounded);
     if (std::ssize(result_.sample) >= options_.sample) {
       // The older a search is, the rarer: positions are drawn by a fixed multiplicative sequence.
