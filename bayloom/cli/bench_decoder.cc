@@ -117,16 +117,46 @@ class StepTimer {
   NetworkRunner runner_;
 };
 
+/// A shape's network as the decoder that it is.
+struct ShapedDecoder {
+  const tuning::TunedNetwork* network;
+  graph::Decoder decoder;
+
+  bool Takes(const Step& step) const {
+    return decoder.LengthsOf(network->network.graph, step.past, step.count).has_value();
+  }
+};
+
+std::vector<ShapedDecoder> DecodersOf(const std::vector<ShapedNetwork>& networks) {
+  std::vector<ShapedDecoder> decoders;
+  for (const ShapedNetwork& shape : networks) {
+    const tuning::TunedNetwork& network = shape.targets.front();
+    Result<graph::Decoder> decoder = graph::AsDecoder(network.network.graph);
+    if (!decoder) {
+      throw InputError("--decode and --prefill: no decoder: " + decoder.error().message);
+    }
+    decoders.push_back({&network, *std::move(decoder)});
+  }
+  return decoders;
+}
+
+/// Refuses a step that none takes, before any is timed.
+void CheckAllAreTaken(const std::vector<Step>& steps, const std::vector<ShapedDecoder>& decoders) {
+  for (const Step& step : steps) {
+    if (std::ranges::any_of(decoders, [&](const auto& each) { return each.Takes(step); })) continue;
+    throw InputError(fmt::format(
+        "no shape of the model takes a {}: --dim gives the lengths of steps and of the past",
+        step.Name()));
+  }
+}
+
 /// Times those steps that the network takes and that were not timed before.
-void TimeWith(const tuning::TunedNetwork& network, graph::Branches branches, double seconds,
+void TimeWith(const ShapedDecoder& shape, graph::Branches branches, double seconds,
               std::vector<Step>& steps) {
-  const graph::Graph& graph = network.network.graph;
-  const Result<graph::Decoder> decoder = graph::AsDecoder(graph);
-  if (!decoder) throw InputError("--decode and --prefill: no decoder: " + decoder.error().message);
   std::optional<StepTimer> timer;
   for (Step& step : steps) {
-    if (step.timing.runs > 0 || !decoder->LengthsOf(graph, step.past, step.count)) continue;
-    if (!timer) timer.emplace(network, *decoder, branches);
+    if (step.timing.runs > 0 || !shape.Takes(step)) continue;
+    if (!timer) timer.emplace(*shape.network, shape.decoder, branches);
     Say("timing a {}\n", step.Name());
     timer->Time(step, seconds);
   }
@@ -159,15 +189,9 @@ report::Table TableOf(const std::vector<Step>& steps, double memory_bytes_per_se
 TimedSteps TimeSteps(const NetworkOption& option, const DecoderSteps& steps, double seconds) {
   std::vector<Step> all = AllOf(steps);
   const std::vector<ShapedNetwork> networks = option.LoadForAll();
-  for (const ShapedNetwork& shape : networks) {
-    TimeWith(shape.targets.front(), option.Branches(), seconds, all);
-  }
-  for (const Step& step : all) {
-    if (step.timing.runs > 0) continue;
-    throw InputError(fmt::format(
-        "no shape of the model takes a {}: --dim gives the lengths of steps and of the past",
-        step.Name()));
-  }
+  const std::vector<ShapedDecoder> decoders = DecodersOf(networks);
+  CheckAllAreTaken(all, decoders);
+  for (const ShapedDecoder& shape : decoders) TimeWith(shape, option.Branches(), seconds, all);
   const Result<measure::MeasuredMachine> machine =
       measure::MeasuredMachineOf(networks.front().targets.front().target);
   if (!machine) throw InputError(machine.error().message);

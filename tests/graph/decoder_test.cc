@@ -88,6 +88,7 @@ TEST(Decoder, KeepsWhatItHasSeenInOneType) {
   const OpenModel narrow = NarrowDecoderModel(lengths, "float16", "10");
   expect(TasksOf(narrow), DType::kFloat16);
   expect(TasksOf(narrow, DType::kBFloat16), DType::kBFloat16);
+  expect(TasksOf(narrow, DType::kFloat32), DType::kFloat32);
   expect(TasksOf(NarrowDecoderModel(lengths, "bfloat16", "16")), DType::kBFloat16);
 }
 

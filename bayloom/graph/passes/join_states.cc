@@ -235,8 +235,8 @@ class StateJoiner {
     }
     const Expr chosen = node.stage.value;
     a.behind = CastOnce(stored, chosen->operands[2]);
-    node.stage.value =
-        tensor::Select(chosen->operands[0], CastOnce(stored, chosen->operands[1]), a.behind);
+    const Expr past = tensor::Load(a.past, stored, LoadsOf(chosen->operands[1]).front()->operands);
+    node.stage.value = tensor::Select(chosen->operands[0], past, a.behind);
   }
 
   static void ReadAs(tensor::DType stored, ValueId value, Node& reader) {
