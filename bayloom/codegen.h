@@ -17,7 +17,7 @@
 
 #include "bayloom/codegen/aarch64_target.h"
 #include "bayloom/codegen/abi.h"
-#include "bayloom/codegen/c_compiler.h"
+#include "bayloom/codegen/link.h"
 #include "bayloom/codegen/compile.h"
 #include "bayloom/codegen/cpu_features.h"
 #include "bayloom/codegen/gpu/assemble.h"

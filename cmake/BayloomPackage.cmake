@@ -19,9 +19,7 @@ set(CPACK_COMPONENTS_GROUPING ALL_COMPONENTS_IN_ONE)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-# Networks are compiled around their kernels by a C compiler.
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "gcc, libc6-dev")
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "gcc-aarch64-linux-gnu, libc6-dev-arm64-cross, python3")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "python3")
 
 set(manual ${PROJECT_BINARY_DIR}/bayloom.1.gz)
 add_custom_command(OUTPUT ${manual}

@@ -26,7 +26,10 @@ struct CompileOptions {
   NetworkOption network;
   std::string folder = ".";
   std::string name;
+  std::string emit = "shared";
   bool json = false;
+
+  codegen::LibraryForm Form() const { return *codegen::ParseLibraryForm(emit); }
 };
 
 /// The networks of one shape: "tasks", and "tuned_tasks" for each target.
@@ -114,7 +117,7 @@ void CompileParts(const CompileOptions& options) {
     files[i].symbols = fmt::format("{}_part{}", name, part + 1);
     files[i].package =
         graph::WritePackage(PackageShapes({&parts[part], 1}, options.network.Branches()),
-                            options.folder, files[i].symbols);
+                            options.folder, files[i].symbols, options.Form());
     described.push_back(ToJson(files[i].package, {&parts[part], 1}));
     ++part;
   }
@@ -144,8 +147,9 @@ void Compile(const CompileOptions& options) {
   if (options.network.model.partial) return CompileParts(options);
   const std::vector<ShapedNetwork> networks = options.network.LoadForAll();
   const std::string name = NameOf(options);
-  const graph::Package package = graph::WritePackage(
-      PackageShapes(networks, options.network.Branches()), options.folder, name);
+  const graph::Package package =
+      graph::WritePackage(PackageShapes(networks, options.network.Branches()), options.folder, name,
+                          options.Form());
   if (options.json) {
     nlohmann::json shown = ToJson(package, networks);
     options.network.model.precision.AddTo(shown);
@@ -168,6 +172,10 @@ void AddCompileCommand(CLI::App& app) {
   compile->add_option("--name", options->name, "Name of the library and its functions in C")
       ->option_text("NAME")
       ->default_str("MODEL");
+  compile->add_option("--emit", options->emit, "What is written: shared, static or object")
+      ->check(CLI::IsMember({"shared", "static", "object"}))
+      ->option_text("FORM")
+      ->default_str("shared");
   options->network.model.AddPartialTo(
       *compile, WithDetails("Leave out what cannot be translated",
                             ": a library for each of the largest parts without it, a model with\n"
@@ -175,8 +183,8 @@ void AddCompileCommand(CLI::App& app) {
   compile->add_flag("--json", options->json, "Print JSON");
   compile->footer(
       WithDetails("Writes libNAME.so, with code and weights, and NAME.h with its declarations.\n"
-                  "Neither depends on Bayloom. CC, else cc, links the library. --target takes\n"
-                  "several: the library uses the code for the best that its processor can run.\n"
+                  "Neither depends on Bayloom, and no compiler is needed. --target takes several:\n"
+                  "the library uses the code for the best that its processor can run.\n"
                   "\n"
                   "Examples:\n"
                   "  bayloom compile resnet18.onnx --out lib\n"
@@ -186,9 +194,8 @@ void AddCompileCommand(CLI::App& app) {
                   "\n"
                   "  bayloom compile resnet18.onnx --target aarch64-linux-gnu:neoverse-n1\n"
                   "\n"
-                  "Libraries for AArch64 are linked by aarch64-linux-gnu-gcc, of the Debian\n"
-                  "packages gcc-aarch64-linux-gnu and libc6-dev-arm64-cross, or by CC where that\n"
-                  "makes code for AArch64. PROCESSOR has LLVM's name: cortex-a76, apple-m1."));
+                  "--emit static writes libNAME.a, --emit object NAME.o: programs link either with\n"
+                  "-lm -ldl -pthread. PROCESSOR has LLVM's name: cortex-a76, apple-m1."));
   compile->callback([options] { Compile(*options); });
 }
 

@@ -3,8 +3,11 @@
 
 #include "bayloom/codegen/compile.h"
 
+#include <fmt/format.h>
+#include <llvm/AsmParser/Parser.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/Object/ObjectFile.h>
+#include <llvm/Support/SourceMgr.h>
 #include <llvm/Support/raw_ostream.h>
 
 #include <regex>
@@ -128,6 +131,23 @@ Result<std::string> EmitAssembly(const tensor::Program& program, const target::T
   if (!compilation) return compilation.error();
   return EmitMachineCode(*compilation->module, *compilation->machine,
                          llvm::CodeGenFileType::AssemblyFile);
+}
+
+Result<std::string> CompileIr(const std::string& text, target::TargetKind kind) {
+  target::Target target;
+  target.triple = std::string(target::ToString(kind)) + "-unknown-linux-gnu";
+  target.cpu = kind == target::TargetKind::kX86_64 ? "x86-64" : "generic";
+  Result<llvm::TargetMachine*> machine = TargetMachineFor(target);
+  if (!machine) return machine.error();
+  llvm::LLVMContext context;
+  llvm::SMDiagnostic problem;
+  const std::unique_ptr<llvm::Module> module = llvm::parseAssemblyString(text, problem, context);
+  if (module == nullptr) {
+    return Error{fmt::format("line {} of a module: {}", problem.getLineNo(),
+                             problem.getMessage().str())};
+  }
+  Optimize(*module, **machine, target);
+  return EmitMachineCode(*module, **machine, llvm::CodeGenFileType::ObjectFile);
 }
 
 }  // namespace bayloom::codegen

@@ -61,4 +61,8 @@ Result<std::string> EmitLlvmIr(const tensor::Program& program, const target::Tar
 Result<std::string> EmitAssembly(const tensor::Program& program, const target::Target& target,
                                  const std::string& symbol);
 
+/// Compiles a module of LLVM's intermediate representation, given as text, for all processors of
+/// the kind: a relocatable, position-independent object file. Fails with what LLVM says of the text.
+Result<std::string> CompileIr(const std::string& text, target::TargetKind kind);
+
 }  // namespace bayloom::codegen

@@ -14,19 +14,10 @@
 #include <utility>
 
 #include "bayloom/base/file.h"
-#include "bayloom/base/scratch_folder.h"
 #include "bayloom/base/single_line.h"
-#include "bayloom/codegen/c_compiler.h"
 #include "bayloom/codegen/library.h"
 
 namespace bayloom::codegen {
-
-std::string LinkSharedLibrary(std::string_view object, target::TargetKind kind) {
-  const base::ScratchFolder scratch;
-  scratch.Write("kernel.o", object);
-  RunCompiler(kind, scratch.path(), {"-shared", "-nostdlib", "-o", "kernel.so", "kernel.o"});
-  return base::ReadFile(scratch / "kernel.so");
-}
 
 bool IsSharedLibrary(std::string_view bytes) {
   Elf64_Ehdr header;

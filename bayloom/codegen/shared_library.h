@@ -9,18 +9,11 @@
 
 #include "bayloom/base/result.h"
 #include "bayloom/codegen/abi.h"
-#include "bayloom/target/target.h"
 
 namespace bayloom::codegen {
 
-// Kernels as shared libraries (ELF): what a process without the compiler can load, too, for the
+// Kernels as shared libraries (ELF; link.h makes them): what a process without the compiler can load, too, for the
 // system's loader does it.
-
-/// A kernel's relocatable object, linked for machines of the kind by a C compiler (c_compiler.h).
-/// The library names no other one: the functions of the runtime and of the C library that it calls
-/// are to be found where it is loaded. Throws InputError, saying what to install, when there is no
-/// compiler, SystemError when it fails.
-std::string LinkSharedLibrary(std::string_view object, target::TargetKind kind);
 
 /// Whether the bytes are those of a shared library; a relocatable object is none.
 bool IsSharedLibrary(std::string_view bytes);

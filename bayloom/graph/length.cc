@@ -129,13 +129,14 @@ std::string Length::Variable::ToString(std::span<const Symbol> symbols) const {
   return fmt::format("floor({}/{})", is_sum ? "(" + of + ")" : of, function->number);
 }
 
-std::string Length::Variable::ToCode(const std::string& array) const {
-  if (!function) return fmt::format("{}[{}]", array, symbol);
-  const std::string of = function->of.ToCode(array);
-  if (function->kind == Function::Kind::kQuotient) {
-    return fmt::format("(({}) / {})", of, function->number);
+void Length::Variable::AddSteps(std::vector<bayloom_length_step>& steps) const {
+  if (!function) {
+    steps.push_back({BAYLOOM_LENGTH_SYMBOL, symbol});
+    return;
   }
-  return fmt::format("({0} < 0 ? 0 : {0} > {1} ? {1} : {0})", of, function->number);
+  function->of.AddSteps(steps);
+  const bool is_quotient = function->kind == Function::Kind::kQuotient;
+  steps.push_back({is_quotient ? BAYLOOM_LENGTH_DIVIDE : BAYLOOM_LENGTH_PART, function->number});
 }
 
 Length Length::Of(int symbol) { return Of(Variable{symbol, nullptr}); }
@@ -311,14 +312,35 @@ tensor::SizeRange Length::Range(std::span<const Symbol> symbols) const {
   return {Evaluate(smallest), Evaluate(largest)};
 }
 
-std::string Length::ToCode(const std::string& array) const {
-  std::string text;
+void Length::AddSteps(std::vector<bayloom_length_step>& steps) const {
+  bool is_first = true;
   for (const auto& [monomial, numerator] : terms_) {
-    text += fmt::format("{}(int64_t){}", text.empty() ? "" : " + ", numerator);
-    for (const Variable& variable : monomial) text += " * " + variable.ToCode(array);
+    steps.push_back({BAYLOOM_LENGTH_NUMBER, numerator});
+    for (const Variable& variable : monomial) {
+      variable.AddSteps(steps);
+      steps.push_back({BAYLOOM_LENGTH_MULTIPLY, 0});
+    }
+    if (!std::exchange(is_first, false)) steps.push_back({BAYLOOM_LENGTH_ADD, 0});
   }
-  if (text.empty()) return "0";
-  return denominator_ == 1 ? text : fmt::format("({}) / {}", text, denominator_);
+  if (is_first) steps.push_back({BAYLOOM_LENGTH_NUMBER, 0});
+  if (denominator_ != 1) steps.push_back({BAYLOOM_LENGTH_DIVIDE, denominator_});
+}
+
+std::vector<bayloom_length_step> Length::Steps() const {
+  std::vector<bayloom_length_step> steps;
+  AddSteps(steps);
+  int depth = 0, deepest = 0;
+  for (const bayloom_length_step& step : steps) {
+    const bool adds =
+        step.operation == BAYLOOM_LENGTH_NUMBER || step.operation == BAYLOOM_LENGTH_SYMBOL;
+    const bool takes =
+        step.operation == BAYLOOM_LENGTH_ADD || step.operation == BAYLOOM_LENGTH_MULTIPLY;
+    depth += adds ? 1 : takes ? -1 : 0;
+    deepest = std::max(deepest, depth);
+  }
+  if (deepest > BAYLOOM_LENGTH_DEPTH) throw std::logic_error("a length nested too deeply");
+  steps.push_back({BAYLOOM_LENGTH_END, 0});
+  return steps;
 }
 
 int Length::AsSymbol() const {

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "bayloom/codegen/runtime/bayloom_plan.h"
 #include "bayloom/tensor/workload.h"
 
 namespace bayloom::graph {
@@ -76,8 +77,8 @@ class Length {
   tensor::SizeRange Range(std::span<const Symbol> symbols) const;
   /// "past + sequence", "height*width/64 - 1"
   std::string ToString(std::span<const Symbol> symbols) const;
-  /// The same as an expression of C over an array of int64_t with the symbols' lengths.
-  std::string ToCode(const std::string& array) const;
+  /// As the runtime of compiled networks evaluates it (bayloom_length_value).
+  std::vector<bayloom_length_step> Steps() const;
   /// The symbol that it is, or -1.
   int AsSymbol() const;
 
@@ -94,13 +95,14 @@ class Length {
     tensor::SizeRange Range(std::span<const Symbol> symbols) const;
     std::optional<int> Direction(std::span<const Symbol> symbols, int symbol) const;
     std::string ToString(std::span<const Symbol> symbols) const;
-    std::string ToCode(const std::string& array) const;
+    void AddSteps(std::vector<bayloom_length_step>& steps) const;
   };
   using Monomial = std::vector<Variable>;  // sorted, a variable as often as its power says
 
   static Length Of(Variable variable);
   static Length Of(Function function);
   Length& Add(const Length& other, int64_t factor);
+  void AddSteps(std::vector<bayloom_length_step>& steps) const;
   void Normalize();
   std::set<Variable> Variables() const;
   Length Derivative(const Variable& variable) const;

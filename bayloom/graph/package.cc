@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <map>
 #include <numeric>
-#include <set>
+#include <stdexcept>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -17,47 +17,19 @@
 #include "bayloom/base/file.h"
 #include "bayloom/base/scratch_folder.h"
 #include "bayloom/base/single_line.h"
-#include "bayloom/codegen/c_compiler.h"
+#include "bayloom/codegen/compile.h"
 #include "bayloom/codegen/cpu_features.h"
 #include "bayloom/codegen/host.h"
 #include "bayloom/graph/executor.h"
 #include "bayloom/graph/package/c_names.h"
-#include "bayloom/graph/package/constant_file.h"
-#include "bayloom/graph/package/gpu_package_source.h"
-#include "bayloom/graph/package/package_source.h"
+#include "bayloom/graph/package/constant_object.h"
+#include "bayloom/graph/package/package_module.h"
 #include "bayloom/graph/tasks/shared_forms.h"
-#include "bayloom/tensor/library_call.h"
 
 namespace bayloom::graph {
 
-// Texts of the runtime, compiled in at build time.
-extern const char kRuntimeSource[];
-extern const char kRuntimeHeader[];
-extern const char kCpuSource[];
-extern const char kCpuHeader[];
-extern const char kCpuFeaturesHeader[];
-extern const char kCudaSource[];
-extern const char kCudaHeader[];
-extern const char kGpuSource[];
-extern const char kGpuHeader[];
-extern const char kGpuModelSource[];
-extern const char kGpuModelHeader[];
-extern const char kModelSource[];
-extern const char kModelDataHeader[];
-extern const char kDecoderSource[];
-extern const char kDecoderHeader[];
-extern const char kOpenSource[];
-extern const char kOpenHeader[];
-extern const char kHugePagesSource[];
-extern const char kHugePagesHeader[];
-extern const char kModelHeader[];
+// The text of codegen/runtime/bayloom_package.h, compiled in at build time.
 extern const char kPackageHeader[];
-extern const char kKernelsHeader[];
-extern const char kElementsHeader[];
-extern const char kArgExtremeSource[];
-extern const char kScanSource[];
-extern const char kScatterSource[];
-extern const char kTopKSource[];
 
 namespace {
 
@@ -119,10 +91,24 @@ class KernelPool {
   std::vector<bool> side_by_side_;
 };
 
-/// Compiles the code for one target; its objects' names in the folder are added to `objects`.
+/// Where a package is made: objects of the linker in a folder.
+struct Workplace {
+  base::ScratchFolder scratch;
+  codegen::LibraryParts parts;
+  ConstantObject constants, images;
+
+  Workplace(const std::string& directory, const std::string& name, target::TargetKind kind)
+      : scratch(directory),
+        constants(scratch / "constants.o", ConstantsSymbol(name), kind),
+        images(scratch / "images.o", ImagesSymbol(name), kind) {
+    parts.folder = scratch.path();
+    parts.kind = kind;
+  }
+};
+
+/// Compiles the code for one target.
 CompiledVariant CompileVariant(std::span<const PackageShape> shapes, size_t variant, size_t number,
-                               const base::ScratchFolder& scratch, ConstantSink& constants,
-                               std::vector<std::string>& objects) {
+                               Workplace& place) {
   CompiledVariant compiled;
   compiled.target = codegen::ShippedTarget(shapes[0].variants[variant].target);
   KernelPool pool;
@@ -132,23 +118,21 @@ CompiledVariant CompileVariant(std::span<const PackageShape> shapes, size_t vari
     const TaskGraph& network = divided != nullptr ? *divided : *shape.network;
     kept.push_back(compiled.IsForGpu() ? SharingPrograms{given, {}} : ShareForms(network, given));
     const std::vector<const tensor::Program*>& programs = kept.back().programs;
-    compiled.plans.push_back(PlanNetwork(network, programs, target, branches, &constants, small));
+    compiled.plans.push_back(
+        PlanNetwork(network, programs, target, branches, &place.constants, small));
     pool.Take(network, programs, small, compiled.plans.back());
   }
   const std::string prefix = KernelPrefix(number);
   compiled.kernels = CompilePrograms(pool.programs(), compiled.target, prefix, pool.side_by_side());
   for (size_t kernel = 0; kernel < compiled.kernels.size(); ++kernel) {
-    std::string& object = compiled.kernels[kernel].object;
+    std::string object = std::exchange(compiled.kernels[kernel].object, {});
     if (compiled.IsForGpu()) {
-      scratch.Write(ImageFile(number, kernel), object);
+      object.push_back('\0');  // PTX is text
+      compiled.images.push_back(place.images.Add(std::as_bytes(std::span(object))));
     } else {
-      objects.push_back(fmt::format("{}{}.o", prefix, kernel));
-      scratch.Write(objects.back(), std::exchange(object, {}));
+      place.parts.objects.push_back(fmt::format("{}{}.o", prefix, kernel));
+      place.scratch.Write(place.parts.objects.back(), object);
     }
-  }
-  if (compiled.IsForGpu()) {
-    objects.push_back(prefix + "images.s");
-    scratch.Write(objects.back(), ImagesAssembly(compiled, number));
   }
   return compiled;
 }
@@ -174,56 +158,6 @@ std::string_view CommonHeader() {
   return text.substr(text.find("#ifndef"));
 }
 
-void WriteRuntime(const base::ScratchFolder& scratch) {
-  scratch.Write("bayloom_runtime.h", kRuntimeHeader);
-  scratch.Write("bayloom_runtime.c", kRuntimeSource);
-  scratch.Write("bayloom_cpu.h", kCpuHeader);
-  scratch.Write("bayloom_cpu_features.h", kCpuFeaturesHeader);
-  scratch.Write("bayloom_cpu.c", kCpuSource);
-  scratch.Write("bayloom_huge_pages.h", kHugePagesHeader);
-  scratch.Write("bayloom_huge_pages.c", kHugePagesSource);
-  scratch.Write("bayloom_model.h", kModelHeader);
-  scratch.Write("bayloom_model.c", kModelSource);
-  scratch.Write("bayloom_model_data.h", kModelDataHeader);
-  scratch.Write("bayloom_decoder.h", kDecoderHeader);
-  scratch.Write("bayloom_decoder.c", kDecoderSource);
-  scratch.Write("bayloom_package.h", kPackageHeader);
-  scratch.Write("bayloom_open.h", kOpenHeader);
-  scratch.Write("bayloom_open.c", kOpenSource);
-}
-
-/// What networks for GPUs need besides. Returns what is to be compiled.
-std::vector<std::string> WriteGpuRuntime(const base::ScratchFolder& scratch) {
-  scratch.Write("bayloom_cuda.h", kCudaHeader);
-  scratch.Write("bayloom_gpu.h", kGpuHeader);
-  scratch.Write("bayloom_gpu_model.h", kGpuModelHeader);
-  scratch.Write("bayloom_cuda.c", kCudaSource);
-  scratch.Write("bayloom_gpu.c", kGpuSource);
-  scratch.Write("bayloom_gpu_model.c", kGpuModelSource);
-  return {"bayloom_cuda.c", "bayloom_gpu.c", "bayloom_gpu_model.c"};
-}
-
-/// Kernels of the library, where a network calls some. Returns what is to be compiled.
-std::vector<std::string> WriteLibrary(std::span<const PackageShape> shapes,
-                                      const base::ScratchFolder& scratch) {
-  const bool calls = std::ranges::any_of(shapes, [](const PackageShape& shape) {
-    return std::ranges::any_of(shape.network->tasks,
-                               [](const GraphTask& task) { return tensor::IsCall(task.workload); });
-  });
-  if (!calls) return {};
-  scratch.Write("bayloom_kernels.h", kKernelsHeader);
-  scratch.Write("bayloom_elements.h", kElementsHeader);
-  std::vector<std::string> sources;
-  for (const auto& [name, text] : {std::pair("bayloom_arg_extreme.c", kArgExtremeSource),
-                                   {"bayloom_scan.c", kScanSource},
-                                   {"bayloom_scatter.c", kScatterSource},
-                                   {"bayloom_topk.c", kTopKSource}}) {
-    scratch.Write(name, text);
-    sources.emplace_back(name);
-  }
-  return sources;
-}
-
 }  // namespace
 
 Package WritePackage(const TaskGraph& network, std::span<const PackageVariant> variants,
@@ -233,47 +167,42 @@ Package WritePackage(const TaskGraph& network, std::span<const PackageVariant> v
 }
 
 Package WritePackage(std::span<const PackageShape> shapes, const std::string& directory,
-                     const std::string& name) {
+                     const std::string& name, codegen::LibraryForm form) {
   if (const std::optional<std::string> reason = WhyNotAPackageName(name)) {
     throw InputError(fmt::format("'{}' cannot be a library's name: {}; try '{}'",
                                  base::SingleLine(name), *reason, ToPackageName(name)));
   }
   base::CreateFolder(directory);
-  const base::ScratchFolder scratch(directory);
-  std::vector<std::string> arguments = {"-shared", "-fPIC", "-O3", "-std=gnu11", "-pthread"};
+  const target::TargetKind kind = shapes[0].variants[0].target.kind();
+  const bool is_gpu = kind == target::TargetKind::kNvidiaGpu;
+  Workplace place(directory, name, is_gpu ? codegen::HostKind() : kind);
   std::vector<CompiledVariant> compiled;
-  ConstantFile constants(scratch / "constants.bin");
   for (const size_t variant : MostDemandingFirst(shapes[0].variants)) {
-    compiled.push_back(
-        CompileVariant(shapes, variant, compiled.size(), scratch, constants, arguments));
+    compiled.push_back(CompileVariant(shapes, variant, compiled.size(), place));
   }
   CheckShapesDiffer(shapes, compiled[0]);
   const std::string header =
-      scratch.Write(name + ".h", PackageHeader(shapes, compiled, name, CommonHeader()));
-  WriteRuntime(scratch);
-  scratch.Write("constants.s", ConstantsAssembly("constants.bin"));
-  scratch.Write("bayloom_network.c", PackageSource(shapes, compiled, name, constants.bytes()));
-  scratch.Write("visible", VersionScript(shapes, name));
-  arguments.insert(arguments.end(),
-                   {"bayloom_runtime.c", "bayloom_cpu.c", "bayloom_huge_pages.c", "bayloom_model.c",
-                    "bayloom_decoder.c", "bayloom_open.c", "bayloom_network.c", "constants.s",
-                    "-Wl,--version-script=visible"});
-  if (compiled[0].IsForGpu()) {
-    for (std::string& source : WriteGpuRuntime(scratch)) arguments.push_back(std::move(source));
+      place.scratch.Write(name + ".h", PackageHeader(shapes, compiled, name, CommonHeader()));
+  const int64_t constant_bytes = place.constants.object().bytes();
+  Result<std::string> network = codegen::CompileIr(
+      PackageModule(shapes, compiled, name, constant_bytes), place.parts.kind);
+  if (!network) throw std::logic_error(network.error().message);
+  place.parts.objects.emplace_back("network.o");
+  place.scratch.Write("network.o", *network);
+  place.constants.Finish();
+  place.parts.data.push_back(&place.constants.object());
+  if (is_gpu) {
+    place.images.Finish();
+    place.parts.data.push_back(&place.images.object());
   }
-  for (std::string& source : WriteLibrary(shapes, scratch)) arguments.push_back(std::move(source));
-  const std::string library = fmt::format("lib{}.so", name);
-  // The thread pool's workers outlive a dlclose, so the code must not be unmapped by one.
-  arguments.insert(arguments.end(), {"-Wl,-z,nodelete", "-lm", "-o", library});
-  const target::TargetKind kind = shapes[0].variants[0].target.kind();
-  codegen::RunCompiler(compiled[0].IsForGpu() ? codegen::HostKind() : kind, scratch.path(),
-                       arguments);
+  place.parts.functions = PackageFunctions(shapes, name);
+  const std::string library = codegen::LinkLibrary(place.parts, form, name);
 
   Package package;
-  package.constant_bytes = constants.bytes();
-  package.library = (fs::path(directory) / library).string();
+  package.constant_bytes = constant_bytes;
+  package.library = (fs::path(directory) / fs::path(library).filename()).string();
   package.header = (fs::path(directory) / (name + ".h")).string();
-  base::MoveFile(scratch / library, package.library);
+  base::MoveFile(library, package.library);
   base::MoveFile(header, package.header);
   return package;
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "bayloom/codegen/link.h"
 #include "bayloom/graph/network_plan.h"
 #include "bayloom/graph/tasks.h"
 #include "bayloom/target/target.h"
@@ -34,12 +35,12 @@ struct PackageShape {
 
 /// What WritePackage made.
 struct Package {
-  std::string library;         ///< path of the shared library
+  std::string library;         ///< path of the library
   std::string header;          ///< path of the C header that describes it
   int64_t constant_bytes = 0;  ///< of the library: weights as its programs read them
 };
 
-/// Turns a network into a shared library with a C interface, and its header:
+/// Turns a network into a library with a C interface, and its header:
 ///
 ///     resnet18_model* model;
 ///     int error = resnet18_create(BAYLOOM_ABI_VERSION, &model);
@@ -55,14 +56,15 @@ struct Package {
 /// the most features among those that the processor can run; where it can run none, creating one
 /// fails. With several shapes a run takes the one whose tensors have the sizes in bytes that the
 /// call gives; weights and kernels that shapes share are there once. The files are
-/// `<directory>/lib<name>.so` and `<directory>/<name>.h`; both appear whole or not at all.
+/// `<directory>/lib<name>.so`, or what the form has in its place (codegen/link.h), and
+/// `<directory>/<name>.h`; both appear whole or not at all.
 ///
-/// Uses a C compiler for the targets' kind to link: the system's (`CC`, else `cc`), or a cross
-/// compiler (codegen/c_compiler.h). Throws InputError when the name is none that ToPackageName
-/// returns, two shapes have tensors of the same sizes, the directory is unusable or there is no
-/// compiler, SystemError when the compiler or the disk fails.
+/// Throws InputError when the name is none that ToPackageName returns, two shapes have tensors of
+/// the same sizes, the directory is unusable or this build makes no libraries for the targets' kind,
+/// SystemError when the linker or the disk fails.
 Package WritePackage(std::span<const PackageShape> shapes, const std::string& directory,
-                     const std::string& name);
+                     const std::string& name,
+                     codegen::LibraryForm form = codegen::LibraryForm::kShared);
 /// The same for one shape.
 Package WritePackage(const TaskGraph& network, std::span<const PackageVariant> variants,
                      const std::string& directory, const std::string& name);

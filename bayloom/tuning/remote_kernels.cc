@@ -17,7 +17,7 @@
 #include "bayloom/codegen/compile.h"
 #include "bayloom/codegen/cpu_features.h"
 #include "bayloom/codegen/host.h"
-#include "bayloom/codegen/shared_library.h"
+#include "bayloom/codegen/link.h"
 #include "bayloom/measure/kernel_json.h"
 #include "bayloom/measure/kernel_worker.h"
 #include "bayloom/measure/measurement_details.h"
@@ -32,7 +32,7 @@ namespace {
 Result<codegen::KernelObject> CompileAndLink(const tensor::Program& program,
                                              const target::Target& target) {
   Result<codegen::KernelObject> kernel = codegen::CompileProgram(program, target, "kernel");
-  if (kernel) kernel->object = codegen::LinkSharedLibrary(kernel->object, target.kind());
+  if (kernel) kernel->object = codegen::LinkSharedLibrary(kernel->object);
   return kernel;
 }
 

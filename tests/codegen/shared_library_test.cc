@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "bayloom/codegen/link.h"
 #include "bayloom/codegen/shared_library.h"
 
 #include <gmock/gmock.h>
@@ -23,7 +24,7 @@ KernelObject Linked(const tensor::Program& program) {
   Result<KernelObject> kernel = CompileProgram(program, HostTarget(2), "kernel");
   EXPECT_TRUE(kernel) << kernel.error().message;
   EXPECT_FALSE(IsSharedLibrary(kernel->object));
-  kernel->object = LinkSharedLibrary(kernel->object, HostKind());
+  kernel->object = LinkSharedLibrary(kernel->object);
   EXPECT_TRUE(IsSharedLibrary(kernel->object));
   return *std::move(kernel);
 }

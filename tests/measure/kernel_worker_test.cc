@@ -10,6 +10,7 @@
 
 #include "bayloom/codegen/compile.h"
 #include "bayloom/codegen/host.h"
+#include "bayloom/codegen/link.h"
 #include "bayloom/codegen/shared_library.h"
 #include "bayloom/measure/kernel_json.h"
 #include "bayloom/measure/reference_programs.h"
@@ -35,7 +36,7 @@ TrialMessage Compiled(const tensor::Program& program) {
   const target::Target host = codegen::HostTarget(1);
   Result<codegen::KernelObject> kernel = codegen::CompileProgram(program, host, "kernel");
   EXPECT_TRUE(kernel) << kernel.error().message;
-  kernel->object = codegen::LinkSharedLibrary(kernel->object, host.kind());
+  kernel->object = codegen::LinkSharedLibrary(kernel->object);
   return TrialMessage::For(program, *std::move(kernel), 1);
 }
 

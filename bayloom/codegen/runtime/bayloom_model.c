@@ -122,9 +122,9 @@ static void MoveConstants(const bayloom_network* network) {
 }
 
 int bayloom_model_create(const bayloom_network* network, int abi_version, bayloom_model** model) {
+  if (model != NULL) *model = NULL;
   if (abi_version != BAYLOOM_ABI_VERSION) return BAYLOOM_ERROR_ABI;
   if (model == NULL) return BAYLOOM_ERROR_NULL;
-  *model = NULL;
   const bayloom_variant* variant = ChooseVariant(network);
   if (variant == NULL) return BAYLOOM_ERROR_PROCESSOR;
   bayloom_model* made = calloc(1, sizeof(*made));
@@ -188,12 +188,21 @@ static bool HasDims(const size_t* given, const int64_t* dims, int rank) {
   return true;
 }
 
+static void SetDims(const bayloom_model* model, const bayloom_shape* shape) {
+  const int tensors = model->network->input_count + model->network->output_count;
+  int count = 0;
+  for (int t = 0; t < tensors; ++t) count += shape->ranks[t];
+  for (int d = 0; d < count; ++d) {
+    model->dims[d] = bayloom_length_value(shape->dims[d], model->lengths);
+  }
+}
+
 /* Whether the buffers are those of the shape; sets what is known of the run then. */
 static bool Fits(bayloom_model* model, const bayloom_shape* shape, const bayloom_input* inputs,
                  const bayloom_output* outputs) {
   const bayloom_network* network = model->network;
   if (!ReadLengths(shape, inputs, model->lengths)) return false;
-  shape->dims(model->lengths, model->dims);
+  SetDims(model, shape);
   const int64_t* dims = model->dims;
   for (int t = 0; t < network->input_count + network->output_count; ++t) {
     const int rank = shape->ranks[t], output = t - network->input_count;
@@ -279,8 +288,15 @@ int bayloom_model_compute(bayloom_model* model, int shape, void* last) {
     code = variant->accelerator->run(model->accelerated, shape, model->inputs, model->outputs);
   } else {
     const uint64_t floats = bayloom_flush_subnormals();
-    variant->runs[shape](model->arena, model->states, model->workspace, model->inputs,
-                         model->outputs, model->lengths, last);
+    const bayloom_run_memory memory = {model->arena,
+                                       model->states,
+                                       model->workspace,
+                                       model->network->constants,
+                                       model->inputs,
+                                       model->outputs,
+                                       model->lengths,
+                                       last};
+    bayloom_plan_run(&variant->plans[shape], &memory);
     bayloom_restore_floats(floats);
   }
   bayloom_leave();

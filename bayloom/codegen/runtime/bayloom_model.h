@@ -10,17 +10,11 @@
 #include <stdint.h>
 
 #include "bayloom_package.h"
+#include "bayloom_plan.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* Runs all kernels for one shape, with these lengths of its open dimensions. The buffers are
- * aligned. Where the past of a state is null, it is what `states` holds; outputs with open
- * dimensions that are null are not copied to the caller. `last`, where it is not null, gets the
- * last row of a decoder's logits. */
-typedef void (*bayloom_run)(char* arena, char* states, void* workspace, const void* const* inputs,
-                            void* const* outputs, const int64_t* lengths, void* last);
 
 /* What runs a variant's code elsewhere than on the processor. `create` and `run` return a code of
  * bayloom_package.h. */
@@ -38,7 +32,7 @@ typedef struct {
   int64_t arena_bytes;  /* values between kernels, of the shape that needs most */
   int64_t shared_workspace_bytes;
   int64_t worker_workspace_bytes;         /* for each thread */
-  const bayloom_run* runs;                /* one for each shape; null with an accelerator */
+  const bayloom_plan* plans;              /* one for each shape; null with an accelerator */
   const bayloom_accelerator* accelerator; /* null: the processor */
   const void* program;                    /* of the accelerator */
 } bayloom_variant;
@@ -58,8 +52,7 @@ typedef struct {
   const int64_t* output_bytes;
   const int* ranks;
   const int64_t* element_bytes;
-  /* Writes the dimensions of all tensors, one after the other. */
-  void (*dims)(const int64_t* lengths, int64_t* dims);
+  const bayloom_length_step* const* dims; /* of all tensors, one after the other */
   int open_count;
   const bayloom_open_dimension* open;
 } bayloom_shape;

@@ -250,7 +250,15 @@ static void ForgetWorkers(void) {
   atomic_fetch_add(&pool.forks, 1);
 }
 
+#ifdef __GLIBC__
+/* What pthread_atfork calls, which older versions of this C library do not export. */
+extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
+                             void* library);
+
+static void InstallForkHandler(void) { __register_atfork(NULL, NULL, ForgetWorkers, NULL); }
+#else
 static void InstallForkHandler(void) { pthread_atfork(NULL, NULL, ForgetWorkers); }
+#endif
 
 static void WatchForks(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -92,13 +92,4 @@ std::string InComment(std::string_view text) {
   return text.size() > kMaxText ? shown + "..." : shown;
 }
 
-std::string CString(std::string_view text) {
-  std::string literal = "\"";
-  for (char c : text) {
-    const bool plain = c >= ' ' && c <= '~' && c != '?' && c != '\\' && c != '"';
-    literal += plain ? std::string(1, c) : fmt::format("\\{:03o}", static_cast<unsigned char>(c));
-  }
-  return literal + '"';
-}
-
 }  // namespace bayloom::graph

@@ -19,7 +19,4 @@ std::optional<std::string> WhyNotAPackageName(std::string_view name);
 /// as "\x2a".
 std::string InComment(std::string_view text);
 
-/// As a string literal of C or of an assembler.
-std::string CString(std::string_view text);
-
 }  // namespace bayloom::graph

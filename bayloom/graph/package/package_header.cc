@@ -13,8 +13,8 @@
 #include "bayloom/codegen/abi.h"
 #include "bayloom/codegen/cpu_features.h"
 #include "bayloom/graph/package/c_names.h"
-#include "bayloom/graph/package/decoder_source.h"
-#include "bayloom/graph/package/package_source.h"
+#include "bayloom/graph/package/decoder_tables.h"
+#include "bayloom/graph/package/package_module.h"
 
 namespace bayloom::graph {
 namespace {

@@ -9,30 +9,25 @@
 #include <span>
 #include <string>
 
-#include "bayloom/base/descriptor.h"
+#include "bayloom/codegen/data_object.h"
 #include "bayloom/graph/network_plan.h"
 
 namespace bayloom::graph {
 
-/// The constants of a library's plans in a file, so that none is in memory longer than it takes to
-/// write it; what is equal is there once.
-class ConstantFile : public ConstantSink {
+/// The constants of a library's plans in an object for its linker; what is equal is there once.
+class ConstantObject : public ConstantSink {
  public:
   /// Throws SystemError where the file cannot be created.
-  explicit ConstantFile(std::string path);
+  ConstantObject(std::string path, std::string symbol, target::TargetKind kind);
 
   /// Throws SystemError where the disk fails.
   int64_t Add(std::span<const std::byte> constant) override;
+  void Finish() { object_.Finish(); }
 
-  int64_t bytes() const { return bytes_; }
+  const codegen::DataObject& object() const { return object_; }
 
  private:
-  bool IsAt(int64_t position, std::span<const std::byte> constant) const;
-  [[noreturn]] void Fail(int error) const;
-
-  std::string path_;
-  base::Descriptor file_;
-  int64_t bytes_ = 0;
+  codegen::DataObject object_;
   std::multimap<size_t, int64_t> positions_;  // by hashes
 };
 

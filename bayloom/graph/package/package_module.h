@@ -17,17 +17,22 @@
 
 namespace bayloom::graph {
 
-/// The C sources of a package (package.h), as text.
+/// What a package (package.h) has besides its kernels, its weights and the runtime.
 
 /// The code for one target, compiled.
 struct CompiledVariant {
   target::Target target;           ///< as it is shipped (codegen/cpu_features.h)
   std::vector<NetworkPlan> plans;  ///< one per shape; constants at positions in the package's,
                                    ///< PlannedCall::task is the number of a kernel
-  std::vector<codegen::KernelObject> kernels;  ///< those of processors without their code
+  std::vector<codegen::KernelObject> kernels;  ///< without their code
+  std::vector<int64_t> images;  ///< of GPUs: where each kernel's code is among the images
 
   bool IsForGpu() const { return target.kind() == target::TargetKind::kNvidiaGpu; }
 };
+
+/// Symbols of a package's data. Programs may have several packages, which have other names.
+std::string ConstantsSymbol(const std::string& name);
+std::string ImagesSymbol(const std::string& name);
 
 /// The name of a variant's kernel is this and the kernel's number.
 std::string KernelPrefix(size_t variant);
@@ -40,14 +45,14 @@ std::string PackageHeader(std::span<const PackageShape> shapes,
 std::string PackageDescription(std::span<const PackageShape> shapes, const std::string& name);
 /// What the library says where a call's buffers have other sizes: which ones it is for.
 std::string SizeErrorText(std::span<const PackageShape> shapes);
-/// The functions the header declares, over the kernels and the constants' symbol; the first variant
-/// that the processor can run is used.
-std::string PackageSource(std::span<const PackageShape> shapes,
+/// The network as the runtime's tables (codegen/runtime/bayloom_model.h) and the functions that the
+/// header declares, as a module of LLVM's intermediate representation, over the kernels, the
+/// constants and the runtime. The first variant that the processor can run is used.
+std::string PackageModule(std::span<const PackageShape> shapes,
                           std::span<const CompiledVariant> variants, const std::string& name,
                           int64_t constant_bytes);
-/// Assembly that includes a file, named as the assembler finds it, with the constants.
-std::string ConstantsAssembly(const std::string& file);
-/// The linker's version script: only the functions of the header are visible.
-std::string VersionScript(std::span<const PackageShape> shapes, const std::string& name);
+/// The functions that the header declares.
+std::vector<std::string> PackageFunctions(std::span<const PackageShape> shapes,
+                                          const std::string& name);
 
 }  // namespace bayloom::graph

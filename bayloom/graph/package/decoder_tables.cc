@@ -1,12 +1,14 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/graph/package/decoder_source.h"
+#include "bayloom/graph/package/decoder_tables.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
+
+#include "bayloom/codegen/runtime/bayloom_decoder.h"
 
 namespace bayloom::graph {
 namespace {
@@ -30,43 +32,40 @@ int {name}_copy({name}_model* from, {name}_model* to);
 )";
 
 constexpr char kFunctions[] = R"(
-int {name}_step({name}_model* model, const int64_t* ids, size_t count, float* logits) {{
-  return bayloom_decoder_step(&kNetwork, (bayloom_model*)model, ids, count, logits);
+define i32 @{name}_step(ptr %model, ptr %ids, i64 %count, ptr %logits) {{
+  %code = tail call i32 @bayloom_decoder_step(ptr @network, ptr %model, ptr %ids, i64 %count, ptr %logits)
+  ret i32 %code
 }}
-
-size_t {name}_length(const {name}_model* model) {{
-  return bayloom_decoder_length(&kNetwork, (const bayloom_model*)model);
+define i64 @{name}_length(ptr %model) {{
+  %length = tail call i64 @bayloom_decoder_length(ptr @network, ptr %model)
+  ret i64 %length
 }}
-
-int {name}_rewind({name}_model* model, size_t length) {{
-  return bayloom_decoder_rewind(&kNetwork, (bayloom_model*)model, length);
+define i32 @{name}_rewind(ptr %model, i64 %length) {{
+  %code = tail call i32 @bayloom_decoder_rewind(ptr @network, ptr %model, i64 %length)
+  ret i32 %code
 }}
-
-int {name}_copy({name}_model* from, {name}_model* to) {{
-  return bayloom_decoder_copy(&kNetwork, (bayloom_model*)from, (bayloom_model*)to);
+define i32 @{name}_copy(ptr %from, ptr %to) {{
+  %code = tail call i32 @bayloom_decoder_copy(ptr @network, ptr %from, ptr %to)
+  ret i32 %code
 }}
+declare i32 @bayloom_decoder_step(ptr, ptr, ptr, i64, ptr)
+declare i64 @bayloom_decoder_length(ptr, ptr)
+declare i32 @bayloom_decoder_rewind(ptr, ptr, i64)
+declare i32 @bayloom_decoder_copy(ptr, ptr, ptr)
 )";
 
-constexpr char kTables[] = R"(
-static const int kDecoderInputs[] = {{{inputs}}};
-static const bayloom_state kStates[] = {{{states}}};
-static const bayloom_step_shape kStepShapes[] = {{{shapes}}};
-static const bayloom_decoder kDecoder = {{
-    kDecoderInputs, {logits}, {words}, {capacity}, {state_count}, kStates, kStepShapes}};
-)";
-
-const char* NameOf(DecoderInput input, bool is_float) {
+int64_t FillOf(DecoderInput input, bool is_float) {
   switch (input) {
     case DecoderInput::kTokens:
-      return "BAYLOOM_TOKENS";
+      return BAYLOOM_TOKENS;
     case DecoderInput::kPositions:
-      return "BAYLOOM_POSITIONS";
+      return BAYLOOM_POSITIONS;
     case DecoderInput::kMask:
-      return is_float ? "BAYLOOM_FLOAT_ONES" : "BAYLOOM_ONES";
+      return is_float ? BAYLOOM_FLOAT_ONES : BAYLOOM_ONES;
     case DecoderInput::kPast:
       break;
   }
-  return "BAYLOOM_PAST";
+  return BAYLOOM_PAST;
 }
 
 /// Where states are, and what of.
@@ -104,41 +103,46 @@ std::optional<PackagedDecoder> DecoderOf(std::span<const PackageShape> shapes) {
   return packaged;
 }
 
-std::string DecoderTables(const PackagedDecoder& decoder, std::span<const PlannedState> states) {
+std::string DecoderTable(IrText& ir, const PackagedDecoder& decoder,
+                         std::span<const PlannedState> states) {
   const Decoder& first = decoder.shapes.front();
-  std::string inputs, places, shapes;
+  std::vector<int64_t> inputs;
+  std::vector<std::string> places, shapes;
   for (size_t i = 0; i < first.inputs.size(); ++i) {
-    inputs += fmt::format("{}, ", NameOf(first.inputs[i], decoder.is_float[i]));
+    inputs.push_back(FillOf(first.inputs[i], decoder.is_float[i]));
   }
   for (const PlannedState& state : states) {
-    places += fmt::format("{{{}, {}, {}, {}}}, ", state.position, state.outer, state.room,
-                          state.row_bytes);
+    places.push_back(fmt::format("{{ i64 {}, i64 {}, i64 {}, i64 {} }}", state.position,
+                                 state.outer, state.room, state.row_bytes));
   }
   for (const Decoder& shape : decoder.shapes) {
     const bool is_row_open = shape.tokens >= 0 && !shape.gives_last;
-    shapes += fmt::format("{{{}, {}, {}, {}}}, ", shape.past, shape.tokens, shape.token_count,
-                          is_row_open ? 1 : 0);
+    shapes.push_back(fmt::format("{{ i32 {}, i32 {}, i64 {}, i32 {} }}", shape.past, shape.tokens,
+                                 shape.token_count, is_row_open ? 1 : 0));
   }
-  return fmt::format(kTables, fmt::arg("inputs", inputs), fmt::arg("states", places),
-                     fmt::arg("shapes", shapes), fmt::arg("logits", first.logits),
-                     fmt::arg("words", first.words), fmt::arg("capacity", decoder.capacity),
-                     fmt::arg("state_count", states.size()));
+  const std::string table = fmt::format(
+      "{{ {}, i32 {}, i64 {}, i64 {}, i32 {}, {}, {} }}", ir.Numbers("i32", inputs), first.logits,
+      first.words, decoder.capacity, states.size(), ir.Table("{ i64, i64, i64, i64 }", places),
+      ir.Table("{ i32, i32, i64, i32 }", shapes));
+  return ir.Table("{ ptr, i32, i64, i64, i32, ptr, ptr }", {&table, 1});
 }
 
-std::string LastLogits(const Graph& graph, const NetworkPlan& plan,
-                       const std::function<std::string(const Storage&)>& address) {
+std::optional<LastLogits> LastLogitsOf(const Graph& graph, const NetworkPlan& plan) {
   const Result<Decoder> decoder = AsDecoder(graph);
-  if (!decoder) return "";
-  Storage place = {Storage::Kind::kOutput, decoder->logits};
+  if (!decoder) return std::nullopt;
+  LastLogits logits;
+  logits.place.kind = Storage::Kind::kOutput;
+  logits.place.position = decoder->logits;
   for (const OpenTensor& output : plan.open_outputs) {
-    if (output.position == decoder->logits) place = output.network;
+    if (output.position == decoder->logits) logits.place = output.network;
   }
-  const std::string count = decoder->gives_last   ? "1"
-                            : decoder->tokens < 0 ? fmt::format("{}", decoder->token_count)
-                                                  : fmt::format("lengths[{}]", decoder->tokens);
-  const int64_t row_bytes = decoder->words * tensor::ByteSize(tensor::DType::kFloat32);
-  return fmt::format("  if (last != NULL) memcpy(last, {} + ({} - 1) * {}, {});\n", address(place),
-                     count, row_bytes, row_bytes);
+  logits.count = 1;
+  if (!decoder->gives_last) {
+    logits.count =
+        decoder->tokens < 0 ? Length(decoder->token_count) : Length::Of(decoder->tokens);
+  }
+  logits.row_bytes = decoder->words * tensor::ByteSize(tensor::DType::kFloat32);
+  return logits;
 }
 
 std::string DecoderFunctions(const std::string& name) {

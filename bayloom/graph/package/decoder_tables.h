@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,6 +12,7 @@
 #include "bayloom/graph/decoder.h"
 #include "bayloom/graph/network_plan.h"
 #include "bayloom/graph/package.h"
+#include "bayloom/graph/package/ir_text.h"
 
 namespace bayloom::graph {
 
@@ -26,13 +26,21 @@ struct PackagedDecoder {
 /// The decoder that all shapes are, with states in the same places; nullopt if they are none.
 std::optional<PackagedDecoder> DecoderOf(std::span<const PackageShape> shapes);
 
-/// Tables that tell the runtime, ending with kDecoder (codegen/runtime/bayloom_decoder.h).
-std::string DecoderTables(const PackagedDecoder& decoder, std::span<const PlannedState> states);
-/// At the end of a run: the last row of logits goes where the runtime wants it. Empty where the
-/// network is no decoder. `address`: of a place, as an expression of C.
-std::string LastLogits(const Graph& graph, const NetworkPlan& plan,
-                       const std::function<std::string(const Storage&)>& address);
-/// The functions that are declared by DecoderDeclarations, and these.
+/// What tells the runtime: a bayloom_decoder (codegen/runtime/bayloom_decoder.h), as a pointer.
+std::string DecoderTable(IrText& ir, const PackagedDecoder& decoder,
+                         std::span<const PlannedState> states);
+
+/// The rows of logits that a run leaves, the last of which the runtime may want.
+struct LastLogits {
+  Storage place;
+  Length count;  ///< rows
+  int64_t row_bytes = 0;
+};
+/// Nullopt where the network is no decoder.
+std::optional<LastLogits> LastLogitsOf(const Graph& graph, const NetworkPlan& plan);
+
+/// What DecoderDeclarations declares, as LLVM's intermediate representation, and the declarations
+/// in C.
 std::string DecoderFunctions(const std::string& name);
 std::string DecoderDeclarations(const PackagedDecoder& decoder, const std::string& name);
 
