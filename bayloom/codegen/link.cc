@@ -19,6 +19,7 @@
 #include <cstring>
 #include <filesystem>
 #include <mutex>
+#include <regex>
 #include <span>
 #include <stdexcept>
 
@@ -31,6 +32,10 @@
 #include "bayloom/codegen/object.h"
 
 LLD_HAS_DRIVER(elf)
+
+/// lld::elf::ElfSym::globalOffsetTable, which LLVM 19 does not forget from one run to the next: where
+/// the next one has no such symbol, it would write to the memory of the last one's.
+extern void* table_of_last_run asm("_ZN3lld3elf6ElfSym17globalOffsetTableE");
 
 // Made when Bayloom is built (cmake/BayloomRuntimeObjects.cmake): by architecture the runtime, and
 // for each library of the C library what stands for it when others are linked. Empty where there
@@ -84,7 +89,10 @@ std::array<EmbeddedFile, 6> FilesFor(TargetKind kind) {
 std::string LinkersReason(const std::string& output) {
   const size_t found = output.find("error: ");
   const size_t begin = found == std::string::npos ? 0 : found + std::strlen("error: ");
-  return base::SingleLine(output.substr(begin, output.find('\n', begin) - begin), 200);
+  // Without the paths of PlainPath.
+  static const std::regex kFolder("/proc/self/fd/[0-9]+/");
+  return base::SingleLine(
+      std::regex_replace(output.substr(begin, output.find('\n', begin) - begin), kFolder, ""), 200);
 }
 
 void RunLinker(const std::vector<std::string>& options, const std::vector<std::string>& inputs) {
@@ -92,6 +100,7 @@ void RunLinker(const std::vector<std::string>& options, const std::vector<std::s
   static bool is_broken = false;
   const std::lock_guard lock(one_at_a_time);
   if (is_broken) throw SystemError("the linker failed before and cannot be used again");
+  table_of_last_run = nullptr;
   std::vector<const char*> list = {"ld.lld", "--threads=1"};
   for (const std::string& option : options) list.push_back(option.c_str());
   for (const std::string& input : inputs) list.push_back(input.c_str());
