@@ -261,6 +261,42 @@ TEST_F(RuntimeTest, OneThreadRunsKernelsOneAfterTheOther) {
   EXPECT_THAT(kernels.order, ::testing::ElementsAre(0, 1, 2));
 }
 
+/// An application's threads: one for each task, or the calling one for all, the last task first.
+struct CallersThreads {
+  bool is_one = false;
+  int tasks = 0;
+
+  static void Run(void* pool, int count, void (*task)(void* context, int number), void* context) {
+    auto* const threads = static_cast<CallersThreads*>(pool);
+    threads->tasks += count;
+    std::vector<std::thread> started;
+    for (int i = count - 1; i >= 0; --i) {
+      if (threads->is_one) {
+        task(context, i);
+      } else {
+        started.emplace_back(task, context, i);
+      }
+    }
+    for (std::thread& thread : started) thread.join();
+  }
+};
+
+TEST_F(RuntimeTest, LoopsRunOnThreadsOfTheApplication) {
+  for (const bool is_one : {false, true}) {
+    CallersThreads threads{is_one};
+    ASSERT_EQ(bayloom_set_pool(CallersThreads::Run, &threads, 3), 1);
+    EXPECT_EQ(bayloom_threads(), 3);
+    for (const int64_t extent : {2, 3, 100, 1000}) EXPECT_TRUE(RunsEachOnce(extent)) << extent;
+    EXPECT_EQ(threads.tasks, 12);
+    bayloom_enter();
+    EXPECT_EQ(bayloom_set_pool(nullptr, nullptr, 0), 0);
+    bayloom_leave();
+    ASSERT_EQ(bayloom_set_pool(nullptr, nullptr, 0), 1);
+    EXPECT_TRUE(RunsEachOnce(100));
+    EXPECT_EQ(threads.tasks, 12);
+  }
+}
+
 TEST_F(RuntimeTest, NestedLoopsRunInTheCallingThread) {
   std::deque<Counts> inner;
   for (int i = 0; i < 8; ++i) inner.emplace_back(50);

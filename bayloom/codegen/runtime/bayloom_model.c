@@ -338,6 +338,11 @@ int bayloom_model_set_threads(int threads) {
   return bayloom_set_threads(threads) ? BAYLOOM_OK : BAYLOOM_ERROR_BUSY;
 }
 
+int bayloom_model_set_pool(bayloom_run_tasks run, void* pool, int tasks) {
+  if (run != NULL && (tasks < 1 || tasks > BAYLOOM_MAX_THREADS)) return BAYLOOM_ERROR_THREADS;
+  return bayloom_set_pool(run, pool, tasks) ? BAYLOOM_OK : BAYLOOM_ERROR_BUSY;
+}
+
 const char* bayloom_model_target(const bayloom_model* model) {
   return model == NULL ? NULL : model->variant->target;
 }

@@ -85,6 +85,7 @@ int bayloom_model_run(const bayloom_network* network, bayloom_model* model,
                       const bayloom_input* inputs, int input_count, const bayloom_output* outputs,
                       int output_count);
 int bayloom_model_set_threads(int threads);
+int bayloom_model_set_pool(bayloom_run_tasks run, void* pool, int tasks);
 
 /* The target of the code that the model runs; null for a null model. */
 const char* bayloom_model_target(const bayloom_model* model);

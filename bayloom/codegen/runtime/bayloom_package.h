@@ -40,6 +40,12 @@ typedef struct {
   size_t* dims;
 } bayloom_output;
 
+/* Threads of the application's: has them run task(context, 0), ..., task(context, count - 1), in any
+ * order and at the same time or not, and returns when all have ended. `pool` is what the application
+ * gave beside. */
+typedef void (*bayloom_run_tasks)(void* pool, int count, void (*task)(void* context, int number),
+                                  void* context);
+
 #elif BAYLOOM_ABI_VERSION != 2
 #error "headers of networks that were compiled by different versions of Bayloom"
 #endif

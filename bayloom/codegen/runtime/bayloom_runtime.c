@@ -57,6 +57,8 @@ static struct {
   _Alignas(64) atomic_int sleepers;
   atomic_bool stop;
   atomic_int wanted; /* threads asked for; 0: not decided yet */
+  bayloom_run_tasks run_tasks; /* on the application's threads; null: on those here */
+  void* callers;               /* what these are to it */
   atomic_uint forks; /* between the process that loaded this code and this one */
 } pool = {.user = PTHREAD_MUTEX_INITIALIZER,
           .setting = PTHREAD_MUTEX_INITIALIZER,
@@ -319,6 +321,22 @@ int bayloom_set_threads(int threads) {
   return unused;
 }
 
+int bayloom_set_pool(bayloom_run_tasks run, void* callers, int tasks) {
+  if (inside_loop) return 0;
+  pthread_mutex_lock(&pool.setting);
+  const bool unused = pool.entered == 0;
+  if (unused) {
+    pthread_mutex_lock(&pool.user);
+    if (run != NULL) StopWorkers();
+    if (run != NULL) pool.wanted = Clamp(tasks);
+    pool.run_tasks = run;
+    pool.callers = callers;
+    pthread_mutex_unlock(&pool.user);
+  }
+  pthread_mutex_unlock(&pool.setting);
+  return unused;
+}
+
 int bayloom_threads(void) {
   if (inside_loop) return 1;
   if (pool.wanted == 0) pool.wanted = Clamp(DefaultThreads());
@@ -352,6 +370,15 @@ void bayloom_parallel_for(int64_t extent, bayloom_loop_body body, void* context)
   bayloom_parallel_loops(1, &loop);
 }
 
+/* As a worker, in a thread of the application's, which has arithmetic of its own. */
+static void RunTask(void* context, int number) {
+  (void)context;
+  const uint64_t floats = Floats();
+  SetFloats(pool.job_floats);
+  RunChunks(number);
+  bayloom_restore_floats(floats);
+}
+
 void bayloom_parallel_loops(int count, const bayloom_loop* loops) {
   int64_t iterations = 0;
   for (int j = 0; j < count; ++j) iterations += loops[j].extent > 0 ? loops[j].extent : 0;
@@ -359,13 +386,18 @@ void bayloom_parallel_loops(int count, const bayloom_loop* loops) {
     RunInThisThread(count, loops);
     return;
   }
-  if (pool.started != pool.wanted - 1) StartWorkers();
+  if (pool.run_tasks == NULL && pool.started != pool.wanted - 1) StartWorkers();
   if (pool.wanted == 1) {
     pthread_mutex_unlock(&pool.user);
     RunInThisThread(count, loops);
     return;
   }
   DivideLoops(count, loops);
+  if (pool.run_tasks != NULL) {
+    pool.run_tasks(pool.callers, pool.job_shares, RunTask, NULL);
+    pthread_mutex_unlock(&pool.user);
+    return;
+  }
   const uint64_t serial = atomic_load_explicit(&pool.gate, memory_order_relaxed) / kSerialStep + 1;
   atomic_store(&pool.gate, serial * kSerialStep | kOpen);
   if (atomic_load(&pool.sleepers) > 0) WakeSleepers();

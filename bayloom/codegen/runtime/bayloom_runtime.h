@@ -13,6 +13,8 @@
 
 #include <stdint.h>
 
+#include "bayloom_package.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -65,6 +67,10 @@ void bayloom_run_together(int count, const bayloom_kernel_call* calls);
  * number of processors this process may run on. Returns 1; or 0, without effect, while any thread
  * is between bayloom_enter and bayloom_leave or in a loop's body. */
 int bayloom_set_threads(int threads);
+
+/* From now on loops run on threads of the application's (bayloom_package.h), as so many tasks; with a
+ * null function on the pool's own ones, as many as there were. Returns as bayloom_set_threads does. */
+int bayloom_set_pool(bayloom_run_tasks run, void* pool, int tasks);
 
 /* The number of threads that the next loop runs on. */
 int bayloom_threads(void);

@@ -50,6 +50,9 @@ int {name}_run({name}_model* model, const bayloom_input* inputs, int input_count
 /* Threads of parallel loops, for all models; 0 means the environment variable BAYLOOM_THREADS, else
  * all processors. Not while a model runs. */
 int {name}_set_threads(int threads);
+/* From now on parallel loops of all models run as `tasks` tasks, 1 to 256, on threads of the
+ * application's. A null function: on the library's own threads. Not while a model runs. */
+int {name}_set_pool(bayloom_run_tasks run, void* pool, int tasks);
 
 /* What a code means, in English. Never null. */
 const char* {name}_error_text(int code);

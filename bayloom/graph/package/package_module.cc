@@ -36,6 +36,10 @@ define i32 @{name}_set_threads(i32 %threads) {{
   %code = tail call i32 @bayloom_model_set_threads(i32 %threads)
   ret i32 %code
 }}
+define i32 @{name}_set_pool(ptr %run, ptr %pool, i32 %tasks) {{
+  %code = tail call i32 @bayloom_model_set_pool(ptr %run, ptr %pool, i32 %tasks)
+  ret i32 %code
+}}
 define ptr @{name}_error_text(i32 %code) {{
   %text = tail call ptr @bayloom_error_text(ptr @network, i32 %code)
   ret ptr %text
@@ -51,6 +55,7 @@ declare i32 @bayloom_model_create(ptr, i32, ptr)
 declare i32 @bayloom_model_destroy(ptr, ptr)
 declare i32 @bayloom_model_run(ptr, ptr, ptr, i32, ptr, i32)
 declare i32 @bayloom_model_set_threads(i32)
+declare i32 @bayloom_model_set_pool(ptr, ptr, i32)
 declare ptr @bayloom_error_text(ptr, i32)
 declare ptr @bayloom_model_target(ptr)
 )";
@@ -193,7 +198,7 @@ std::vector<std::string> PackageFunctions(std::span<const PackageShape> shapes,
                                           const std::string& name) {
   std::vector<std::string> functions;
   for (const char* function :
-       {"create", "destroy", "run", "set_threads", "error_text", "target", "description"}) {
+       {"create", "destroy", "run", "set_threads", "set_pool", "error_text", "target", "description"}) {
     functions.push_back(fmt::format("{}_{}", name, function));
   }
   if (!DecoderOf(shapes)) return functions;

@@ -100,6 +100,29 @@ static void TestThreadCounts(void) {
   EXPECT(net_set_threads(2) == BAYLOOM_OK);
 }
 
+static int tasks_run;
+
+static void RunTasksHere(void* pool, int count, void (*task)(void* context, int number),
+                         void* context) {
+  for (int i = 0; i < count; ++i) task(context, i);
+  *(int*)pool += count;
+}
+
+static void TestPool(void) {
+  Buffers* b = NewBuffers();
+  EXPECT(net_set_pool(RunTasksHere, &tasks_run, 0) == BAYLOOM_ERROR_THREADS);
+  EXPECT(net_set_pool(RunTasksHere, &tasks_run, 257) == BAYLOOM_ERROR_THREADS);
+  EXPECT(net_set_pool(RunTasksHere, &tasks_run, 4) == BAYLOOM_OK);
+  EXPECT(Run(b) == BAYLOOM_OK);
+  EXPECT(memcmp(b->flat, expected, sizeof(expected)) == 0);
+  EXPECT(net_set_pool(NULL, NULL, 0) == BAYLOOM_OK);
+  const int before = tasks_run;
+  EXPECT(before > 0);
+  EXPECT(Run(b) == BAYLOOM_OK);
+  EXPECT(tasks_run == before);
+  free(b);
+}
+
 static atomic_int end, busy, threads_busy;
 
 /* Every run is refused or right. */
@@ -166,6 +189,7 @@ int main(void) {
   TestCreate();
   TestTexts();
   TestThreadCounts();
+  TestPool();
   TestBuffers();
   TestTwoThreads();
   TestFork();
