@@ -35,7 +35,7 @@ def write_model(path, megabytes):
     nodes, tensors = [], []
     with open(path.with_suffix(".data"), "wb") as data:
         for layer in range(layers):
-            weights = random.standard_normal((width, width), dtype=numpy.float32) / numpy.sqrt(width)
+            weights = random.standard_normal((width, width), dtype=numpy.float32) / width**0.5
             tensor = TensorProto(name=f"w{layer}", data_type=TensorProto.FLOAT, dims=[width, width],
                                  data_location=TensorProto.EXTERNAL)
             for key, value in (("location", path.with_suffix(".data").name), ("offset", data.tell()),

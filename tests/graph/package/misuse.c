@@ -189,8 +189,8 @@ int main(void) {
   TestCreate();
   TestTexts();
   TestThreadCounts();
-  TestPool();
   TestBuffers();
+  TestPool();
   TestTwoThreads();
   TestFork();
   EXPECT(net_destroy(model) == BAYLOOM_OK);
