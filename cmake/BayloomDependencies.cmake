@@ -71,7 +71,7 @@ add_library(bayloom_llvm INTERFACE)
 target_include_directories(bayloom_llvm SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})
 target_link_directories(bayloom_llvm INTERFACE ${LLVM_LIBRARY_DIRS})
 # LLVM's linker, of which there are static libraries only.
-target_link_libraries(bayloom_llvm INTERFACE lldELF lldCommon zstd z)
+target_link_libraries(bayloom_llvm INTERFACE lldELF lldCommon zstd::libzstd_shared ZLIB::ZLIB)
 if(BAYLOOM_PORTABLE)
   if(NOT TARGET zstd::libzstd_shared)
     message(FATAL_ERROR "LLVM's static libraries need zstd: scripts/setup --portable installs it")

@@ -147,9 +147,8 @@ void Compile(const CompileOptions& options) {
   if (options.network.model.partial) return CompileParts(options);
   const std::vector<ShapedNetwork> networks = options.network.LoadForAll();
   const std::string name = NameOf(options);
-  const graph::Package package =
-      graph::WritePackage(PackageShapes(networks, options.network.Branches()), options.folder, name,
-                          options.Form());
+  const graph::Package package = graph::WritePackage(
+      PackageShapes(networks, options.network.Branches()), options.folder, name, options.Form());
   if (options.json) {
     nlohmann::json shown = ToJson(package, networks);
     options.network.model.precision.AddTo(shown);
@@ -181,21 +180,20 @@ void AddCompileCommand(CLI::App& app) {
                             ": a library for each of the largest parts without it, a model with\n"
                             "the rest, and a plan, NAME.plan.json, that says how to run them"));
   compile->add_flag("--json", options->json, "Print JSON");
-  compile->footer(
-      WithDetails("Writes libNAME.so, with code and weights, and NAME.h with its declarations.\n"
-                  "Neither depends on Bayloom, and no compiler is needed. --target takes several:\n"
-                  "the library uses the code for the best that its processor can run.\n"
-                  "\n"
-                  "Examples:\n"
-                  "  bayloom compile resnet18.onnx --out lib\n"
-                  "  bayloom compile resnet18.onnx --target x86-64-v2,x86-64-v3,native\n"
-                  "  bayloom compile bert.onnx --dim batch=1 --dim sequence=16,64,128\n"
-                  "  bayloom compile detector.onnx --partial --out lib",
-                  "\n"
-                  "  bayloom compile resnet18.onnx --target aarch64-linux-gnu:neoverse-n1\n"
-                  "\n"
-                  "--emit static writes libNAME.a, --emit object NAME.o: programs link either with\n"
-                  "-lm -ldl -pthread. PROCESSOR has LLVM's name: cortex-a76, apple-m1."));
+  compile->footer(WithDetails(
+      "Writes libNAME.so, code and weights that need nothing of Bayloom, and NAME.h. Of\n"
+      "several --targets the library uses the best that its processor can run.\n"
+      "\n"
+      "Examples:\n"
+      "  bayloom compile resnet18.onnx --out lib\n"
+      "  bayloom compile resnet18.onnx --target x86-64-v2,x86-64-v3,native\n"
+      "  bayloom compile bert.onnx --dim batch=1 --dim sequence=16,64,128\n"
+      "  bayloom compile detector.onnx --partial --out lib",
+      "\n"
+      "  bayloom compile resnet18.onnx --target aarch64-linux-gnu:neoverse-n1\n"
+      "\n"
+      "--emit static writes libNAME.a, --emit object NAME.o: programs link either with\n"
+      "-lm -ldl -pthread. PROCESSOR has LLVM's name: cortex-a76, apple-m1."));
   compile->callback([options] { Compile(*options); });
 }
 

@@ -143,8 +143,8 @@ Result<std::string> CompileIr(const std::string& text, target::TargetKind kind) 
   llvm::SMDiagnostic problem;
   const std::unique_ptr<llvm::Module> module = llvm::parseAssemblyString(text, problem, context);
   if (module == nullptr) {
-    return Error{fmt::format("line {} of a module: {}", problem.getLineNo(),
-                             problem.getMessage().str())};
+    return Error{
+        fmt::format("line {} of a module: {}", problem.getLineNo(), problem.getMessage().str())};
   }
   Optimize(*module, **machine, target);
   return EmitMachineCode(*module, **machine, llvm::CodeGenFileType::ObjectFile);

@@ -62,7 +62,8 @@ Result<std::string> EmitAssembly(const tensor::Program& program, const target::T
                                  const std::string& symbol);
 
 /// Compiles a module of LLVM's intermediate representation, given as text, for all processors of
-/// the kind: a relocatable, position-independent object file. Fails with what LLVM says of the text.
+/// the kind: a relocatable, position-independent object file. Fails with what LLVM says of the
+/// text.
 Result<std::string> CompileIr(const std::string& text, target::TargetKind kind);
 
 }  // namespace bayloom::codegen

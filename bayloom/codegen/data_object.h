@@ -35,7 +35,8 @@ class DataObject {
   /// Of the bytes in objects and libraries.
   std::string SectionName() const { return "." + symbol_; }
 
-  /// An object as this one is, for a linker that is to leave room for the bytes and not to see them.
+  /// An object as this one is, for a linker that is to leave room for the bytes and not to see
+  /// them.
   void WritePlaceholder(const std::string& path) const;
 
  private:
@@ -49,7 +50,8 @@ class DataObject {
 };
 
 /// Fills a shared library that was linked with placeholders with the bytes that they stand for: in
-/// the file, what is behind the room that was left for them moves on. None are in memory as a whole.
+/// the file, what is behind the room that was left for them moves on. None are in memory as a
+/// whole.
 void FillPlaceholders(const std::string& library, std::span<const DataObject* const> data);
 
 }  // namespace bayloom::codegen

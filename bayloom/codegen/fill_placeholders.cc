@@ -63,9 +63,8 @@ class Library {
   void Copy(const DataObject& data, int64_t to) {
     off64_t from = DataObject::Begin(), place = to;
     for (int64_t left = data.bytes(); left > 0;) {
-      const ssize_t count =
-          copy_file_range(data.file().number(), &from, file_.number(), &place,
-                          static_cast<size_t>(left), 0);
+      const ssize_t count = copy_file_range(data.file().number(), &from, file_.number(), &place,
+                                            static_cast<size_t>(left), 0);
       if (count < 0 && errno == EINTR) continue;
       if (count <= 0) return CopyByHand(data, from, place, left);
       left -= count;

@@ -23,9 +23,9 @@
 #include <span>
 #include <stdexcept>
 
+#include "bayloom/base/descriptor.h"
 #include "bayloom/base/file.h"
 #include "bayloom/base/result.h"
-#include "bayloom/base/descriptor.h"
 #include "bayloom/base/scratch_folder.h"
 #include "bayloom/base/single_line.h"
 #include "bayloom/base/system_error.h"
@@ -33,22 +33,22 @@
 
 LLD_HAS_DRIVER(elf)
 
-/// lld::elf::ElfSym::globalOffsetTable, which LLVM 19 does not forget from one run to the next: where
-/// the next one has no such symbol, it would write to the memory of the last one's.
+/// lld::elf::ElfSym::globalOffsetTable, which LLVM 19 does not forget from one run to the next:
+/// where the next one has no such symbol, it would write to the memory of the last one's.
 extern void* table_of_last_run asm("_ZN3lld3elf6ElfSym17globalOffsetTableE");
 
 // Made when Bayloom is built (cmake/BayloomRuntimeObjects.cmake): by architecture the runtime, and
 // for each library of the C library what stands for it when others are linked. Empty where there
 // was no compiler for the architecture.
-#define BAYLOOM_FILE(name)            \
-  extern "C" const char name[];       \
+#define BAYLOOM_FILE(name)      \
+  extern "C" const char name[]; \
   extern "C" const uint64_t name##_size;
-#define BAYLOOM_FILES(architecture)           \
-  BAYLOOM_FILE(bayloom_runtime_##architecture) \
-  BAYLOOM_FILE(bayloom_libc_##architecture)    \
-  BAYLOOM_FILE(bayloom_libm_##architecture)    \
+#define BAYLOOM_FILES(architecture)               \
+  BAYLOOM_FILE(bayloom_runtime_##architecture)    \
+  BAYLOOM_FILE(bayloom_libc_##architecture)       \
+  BAYLOOM_FILE(bayloom_libm_##architecture)       \
   BAYLOOM_FILE(bayloom_libpthread_##architecture) \
-  BAYLOOM_FILE(bayloom_libdl_##architecture)   \
+  BAYLOOM_FILE(bayloom_libdl_##architecture)      \
   BAYLOOM_FILE(bayloom_ld_##architecture)
 BAYLOOM_FILES(x86_64)
 BAYLOOM_FILES(aarch64)
@@ -66,13 +66,18 @@ struct EmbeddedFile {
 /// The runtime, and what stands for the C library.
 std::array<EmbeddedFile, 6> FilesFor(TargetKind kind) {
 #define BAYLOOM_CONTENT(name) std::string_view(name, name##_size)
-#define BAYLOOM_CONTENTS(architecture)                            \
-  {{{"runtime.o", BAYLOOM_CONTENT(bayloom_runtime_##architecture)}, \
-    {"libc.so", BAYLOOM_CONTENT(bayloom_libc_##architecture)},      \
-    {"libm.so", BAYLOOM_CONTENT(bayloom_libm_##architecture)},      \
-    {"libpthread.so", BAYLOOM_CONTENT(bayloom_libpthread_##architecture)}, \
-    {"libdl.so", BAYLOOM_CONTENT(bayloom_libdl_##architecture)},    \
-    {"ld.so", BAYLOOM_CONTENT(bayloom_ld_##architecture)}}}
+#define BAYLOOM_CONTENTS(architecture)                                           \
+  {                                                                              \
+    {                                                                            \
+      {"runtime.o", BAYLOOM_CONTENT(bayloom_runtime_##architecture)},            \
+          {"libc.so", BAYLOOM_CONTENT(bayloom_libc_##architecture)},             \
+          {"libm.so", BAYLOOM_CONTENT(bayloom_libm_##architecture)},             \
+          {"libpthread.so", BAYLOOM_CONTENT(bayloom_libpthread_##architecture)}, \
+          {"libdl.so", BAYLOOM_CONTENT(bayloom_libdl_##architecture)}, {         \
+        "ld.so", BAYLOOM_CONTENT(bayloom_ld_##architecture)                      \
+      }                                                                          \
+    }                                                                            \
+  }
   switch (kind) {
     case TargetKind::kX86_64:
       return BAYLOOM_CONTENTS(x86_64);
@@ -101,7 +106,7 @@ void RunLinker(const std::vector<std::string>& options, const std::vector<std::s
   const std::lock_guard lock(one_at_a_time);
   if (is_broken) throw SystemError("the linker failed before and cannot be used again");
   table_of_last_run = nullptr;
-  std::vector<const char*> list = {"ld.lld", "--threads=1"};
+  std::vector<const char*> list = {"ld.lld", "--threads", "1"};
   for (const std::string& option : options) list.push_back(option.c_str());
   for (const std::string& input : inputs) list.push_back(input.c_str());
   std::string output;
@@ -135,8 +140,7 @@ void HideAllBut(const std::vector<std::string>& functions, const std::string& fr
   config.Common.OutputFilename = to;
   for (const std::string& function : functions) {
     check(config.Common.SymbolsToKeepGlobal.addMatcher(llvm::objcopy::NameOrPattern::create(
-        function, llvm::objcopy::MatchStyle::Literal,
-        [](llvm::Error error) { return error; })));
+        function, llvm::objcopy::MatchStyle::Literal, [](llvm::Error error) { return error; })));
   }
   auto binary = llvm::object::createBinary(from);
   if (!binary) return check(binary.takeError());
@@ -211,9 +215,9 @@ std::string LinkLibrary(const LibraryParts& parts, LibraryForm form, const std::
       inputs.push_back(embedded(library));
     }
     // The thread pool's workers outlive a dlclose, so the code must not be unmapped by one.
-    RunLinker({"-shared", "--gc-sections", "--as-needed", "--hash-style=gnu", "-z", "defs", "-z",
-               "nodelete", "-z", "noexecstack", "-z", "lrodata-after-bss",
-               "--version-script=" + there / "visible", "-o", here / file},
+    RunLinker({"-shared", "--gc-sections", "--as-needed", "--hash-style", "gnu", "-z", "defs", "-z",
+               "nodelete", "-z", "noexecstack", "-z", "lrodata-after-bss", "--version-script",
+               there / "visible", "-o", here / file},
               inputs);
     FillPlaceholders(path, parts.data);
     return path;

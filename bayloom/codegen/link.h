@@ -31,10 +31,10 @@ std::string LibraryFile(LibraryForm form, const std::string& name);
 /// What a library consists of, besides the runtime of compiled networks (codegen/runtime), which
 /// comes for the processors whose kind was known where Bayloom was built.
 struct LibraryParts {
-  std::string folder;                    ///< where the objects are, and the library will be
-  std::vector<std::string> objects;      ///< relocatable ones, by their names in the folder
-  std::vector<const DataObject*> data;   ///< finished, in the folder; their symbols are no other's
-  std::vector<std::string> functions;    ///< all that can be called from outside
+  std::string folder;                   ///< where the objects are, and the library will be
+  std::vector<std::string> objects;     ///< relocatable ones, by their names in the folder
+  std::vector<const DataObject*> data;  ///< finished, in the folder; their symbols are no other's
+  std::vector<std::string> functions;   ///< all that can be called from outside
   target::TargetKind kind = target::TargetKind::kX86_64;
 };
 
@@ -44,8 +44,8 @@ struct LibraryParts {
 std::string LinkLibrary(const LibraryParts& parts, LibraryForm form, const std::string& name);
 
 /// A kernel's relocatable object as a shared library. It names no other one: the functions of the
-/// runtime and of the C library that it calls are to be found where it is loaded. Throws SystemError
-/// where the linker fails.
+/// runtime and of the C library that it calls are to be found where it is loaded. Throws
+/// SystemError where the linker fails.
 std::string LinkSharedLibrary(std::string_view object);
 
 }  // namespace bayloom::codegen

@@ -12,8 +12,8 @@
 
 namespace bayloom::codegen {
 
-// Kernels as shared libraries (ELF; link.h makes them): what a process without the compiler can load, too, for the
-// system's loader does it.
+// Kernels as shared libraries (ELF; link.h makes them): what a process without the compiler can
+// load, too, for the system's loader does it.
 
 /// Whether the bytes are those of a shared library; a relocatable object is none.
 bool IsSharedLibrary(std::string_view bytes);

@@ -184,8 +184,8 @@ Package WritePackage(std::span<const PackageShape> shapes, const std::string& di
   const std::string header =
       place.scratch.Write(name + ".h", PackageHeader(shapes, compiled, name, CommonHeader()));
   const int64_t constant_bytes = place.constants.object().bytes();
-  Result<std::string> network = codegen::CompileIr(
-      PackageModule(shapes, compiled, name, constant_bytes), place.parts.kind);
+  Result<std::string> network =
+      codegen::CompileIr(PackageModule(shapes, compiled, name, constant_bytes), place.parts.kind);
   if (!network) throw std::logic_error(network.error().message);
   place.parts.objects.emplace_back("network.o");
   place.scratch.Write("network.o", *network);

@@ -60,8 +60,8 @@ struct Package {
 /// `<directory>/<name>.h`; both appear whole or not at all.
 ///
 /// Throws InputError when the name is none that ToPackageName returns, two shapes have tensors of
-/// the same sizes, the directory is unusable or this build makes no libraries for the targets' kind,
-/// SystemError when the linker or the disk fails.
+/// the same sizes, the directory is unusable or this build makes no libraries for the targets'
+/// kind, SystemError when the linker or the disk fails.
 Package WritePackage(std::span<const PackageShape> shapes, const std::string& directory,
                      const std::string& name,
                      codegen::LibraryForm form = codegen::LibraryForm::kShared);

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-// y = transposed x, n x n; returns milliseconds. Tuned: block_i, block_j, inner, buffered, nthreads.
+// y = transposed x, n x n; returns milliseconds. Tuned: block_i, block_j, inner, buffered,
+// nthreads.
 #include <omp.h>
 
 #include <algorithm>

@@ -96,11 +96,12 @@ TEST(Link, StaticLibrariesAndObjectsAreLinkedByOthers) {
   for (const LibraryForm form : {LibraryForm::kArchive, LibraryForm::kObject}) {
     Parts parts(HostKind());
     const std::string library = parts.Link(form);
-    base::WriteFile(parts / "main.c",
-                    "int net_element(long);\nint hidden(void) { return 2; }\n"
-                    "int main(void) { return net_element(1000) == 91 && hidden() == 2 ? 0 : 1; }\n");
-    const base::CommandResult built = Execute({"cc", parts / "main.c", library, "-lm", "-ldl",
-                                               "-pthread", "-o", parts / "program"});
+    base::WriteFile(
+        parts / "main.c",
+        "int net_element(long);\nint hidden(void) { return 2; }\n"
+        "int main(void) { return net_element(1000) == 91 && hidden() == 2 ? 0 : 1; }\n");
+    const base::CommandResult built = Execute(
+        {"cc", parts / "main.c", library, "-lm", "-ldl", "-pthread", "-o", parts / "program"});
     ASSERT_TRUE(Succeeded(built)) << Describe(built);
     EXPECT_TRUE(Succeeded(Execute({parts / "program"})));
   }

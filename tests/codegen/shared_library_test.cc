@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/codegen/link.h"
 #include "bayloom/codegen/shared_library.h"
 
 #include <gmock/gmock.h>
@@ -10,6 +9,7 @@
 #include <algorithm>
 
 #include "bayloom/codegen/compile.h"
+#include "bayloom/codegen/link.h"
 #include "bayloom/sketch/default_schedule.h"
 #include "bayloom/tensor/operator_shorthand.h"
 #include "tests/codegen/compiled.h"

@@ -288,14 +288,9 @@ int bayloom_model_compute(bayloom_model* model, int shape, void* last) {
     code = variant->accelerator->run(model->accelerated, shape, model->inputs, model->outputs);
   } else {
     const uint64_t floats = bayloom_flush_subnormals();
-    const bayloom_run_memory memory = {model->arena,
-                                       model->states,
-                                       model->workspace,
-                                       model->network->constants,
-                                       model->inputs,
-                                       model->outputs,
-                                       model->lengths,
-                                       last};
+    const bayloom_run_memory memory = {
+        model->arena,  model->states,  model->workspace, model->network->constants,
+        model->inputs, model->outputs, model->lengths,   last};
     bayloom_plan_run(&variant->plans[shape], &memory);
     bayloom_restore_floats(floats);
   }

@@ -40,9 +40,9 @@ typedef struct {
   size_t* dims;
 } bayloom_output;
 
-/* Threads of the application's: has them run task(context, 0), ..., task(context, count - 1), in any
- * order and at the same time or not, and returns when all have ended. `pool` is what the application
- * gave beside. */
+/* Threads of the application's: has them run task(context, 0), ..., task(context, count - 1), in
+ * any order and at the same time or not, and returns when all have ended. `pool` is what the
+ * application gave beside. */
 typedef void (*bayloom_run_tasks)(void* pool, int count, void (*task)(void* context, int number),
                                   void* context);
 

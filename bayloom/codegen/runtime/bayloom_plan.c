@@ -97,8 +97,7 @@ static void RunTogether(const bayloom_round* round, const bayloom_run_memory* me
     const bayloom_kernel_code* const kernel = chosen[i]->kernel;
     if (kernel == NULL) continue;
     SetParameters(chosen[i], memory, next);
-    calls[count++] =
-        (bayloom_kernel_call){next, workspace, kernel->steps, (int)kernel->step_count};
+    calls[count++] = (bayloom_kernel_call){next, workspace, kernel->steps, (int)kernel->step_count};
     next += chosen[i]->argument_count;
     workspace += kernel->shared_bytes + kernel->worker_bytes * bayloom_threads();
   }

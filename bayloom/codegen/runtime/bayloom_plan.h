@@ -36,13 +36,7 @@ typedef struct {
 int64_t bayloom_length_value(const bayloom_length_step* length, const int64_t* lengths);
 
 /* Where a tensor lies. */
-enum {
-  BAYLOOM_INPUT,
-  BAYLOOM_OUTPUT,
-  BAYLOOM_ARENA,
-  BAYLOOM_CONSTANT,
-  BAYLOOM_STATE
-};
+enum { BAYLOOM_INPUT, BAYLOOM_OUTPUT, BAYLOOM_ARENA, BAYLOOM_CONSTANT, BAYLOOM_STATE };
 
 typedef struct {
   int memory;

@@ -56,10 +56,10 @@ static struct {
   _Alignas(64) atomic_uint_fast64_t gate;
   _Alignas(64) atomic_int sleepers;
   atomic_bool stop;
-  atomic_int wanted; /* threads asked for; 0: not decided yet */
+  atomic_int wanted;           /* threads asked for; 0: not decided yet */
   bayloom_run_tasks run_tasks; /* on the application's threads; null: on those here */
   void* callers;               /* what these are to it */
-  atomic_uint forks; /* between the process that loaded this code and this one */
+  atomic_uint forks;           /* between the process that loaded this code and this one */
 } pool = {.user = PTHREAD_MUTEX_INITIALIZER,
           .setting = PTHREAD_MUTEX_INITIALIZER,
           .sleep_lock = PTHREAD_MUTEX_INITIALIZER,

@@ -68,8 +68,9 @@ void bayloom_run_together(int count, const bayloom_kernel_call* calls);
  * is between bayloom_enter and bayloom_leave or in a loop's body. */
 int bayloom_set_threads(int threads);
 
-/* From now on loops run on threads of the application's (bayloom_package.h), as so many tasks; with a
- * null function on the pool's own ones, as many as there were. Returns as bayloom_set_threads does. */
+/* From now on loops run on threads of the application's (bayloom_package.h), as so many tasks; with
+ * a null function on the pool's own ones, as many as there were. Returns as bayloom_set_threads
+ * does. */
 int bayloom_set_pool(bayloom_run_tasks run, void* pool, int tasks);
 
 /* The number of threads that the next loop runs on. */

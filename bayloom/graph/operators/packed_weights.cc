@@ -161,8 +161,8 @@ tensor::Tensor ProductAt(OperatorContext& context, const tensor::Tensor& rows,
 
 RowPrecision PrecisionOfRows(OperatorContext& context) {
   constexpr int64_t kInt8Level = 4;
-  const bool is_permitted = context.builder().allows_integer_rows() ||
-                            context.Int("accuracy_level", 0) == kInt8Level;
+  const bool is_permitted =
+      context.builder().allows_integer_rows() || context.Int("accuracy_level", 0) == kInt8Level;
   return is_permitted ? RowPrecision::kInt8 : RowPrecision::kFloat;
 }
 

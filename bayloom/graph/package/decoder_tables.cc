@@ -138,8 +138,7 @@ std::optional<LastLogits> LastLogitsOf(const Graph& graph, const NetworkPlan& pl
   }
   logits.count = 1;
   if (!decoder->gives_last) {
-    logits.count =
-        decoder->tokens < 0 ? Length(decoder->token_count) : Length::Of(decoder->tokens);
+    logits.count = decoder->tokens < 0 ? Length(decoder->token_count) : Length::Of(decoder->tokens);
   }
   logits.row_bytes = decoder->words * tensor::ByteSize(tensor::DType::kFloat32);
   return logits;

@@ -18,8 +18,8 @@ constexpr char kGpuPlaceType[] = "{ i32, i64, i64 }";
 
 std::string GpuPlace(const Storage& storage) {
   const bayloom_gpu_place place = PlaceOnGpu(storage);
-  return fmt::format("{{ i32 {}, i64 {}, i64 {} }}", static_cast<int>(place.memory),
-                     place.position, place.offset);
+  return fmt::format("{{ i32 {}, i64 {}, i64 {} }}", static_cast<int>(place.memory), place.position,
+                     place.offset);
 }
 
 std::string KernelTable(IrText& ir, const CompiledVariant& compiled, const std::string& name) {
@@ -70,9 +70,9 @@ std::string GpuProgram(IrText& ir, const CompiledVariant& compiled, const std::s
   const std::string network = fmt::format(
       "{{ {}, i32 {}, i32 {}, i32 {}, {}, i64 {}, ptr @{}, i64 {}, i32 {}, {} }}",
       ir.Chars(compiled.target.cpu), compiled.plans[0].input_bytes.size(),
-      compiled.plans[0].output_bytes.size(), compiled.kernels.size(), KernelTable(ir, compiled, name),
-      workspace_bytes, ConstantsSymbol(name), constant_bytes, plans.size(),
-      ir.Table("{ i32, ptr, i32, ptr, ptr, ptr, i64 }", plans));
+      compiled.plans[0].output_bytes.size(), compiled.kernels.size(),
+      KernelTable(ir, compiled, name), workspace_bytes, ConstantsSymbol(name), constant_bytes,
+      plans.size(), ir.Table("{ i32, ptr, i32, ptr, ptr, ptr, i64 }", plans));
   return ir.Table("{ ptr, i32, i32, i32, ptr, i64, ptr, i64, i32, ptr }", {&network, 1});
 }
 

@@ -16,7 +16,8 @@ std::string IrText::Table(std::string_view type, std::span<const std::string> el
   constant += "]";
   const auto [known, is_new] = known_.emplace(constant, fmt::format("ptr @table{}", known_.size()));
   if (is_new) {
-    text_ += fmt::format("{} = private unnamed_addr constant {}\n", known->second.substr(4), constant);
+    text_ +=
+        fmt::format("{} = private unnamed_addr constant {}\n", known->second.substr(4), constant);
   }
   return known->second;
 }

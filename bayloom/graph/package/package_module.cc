@@ -197,8 +197,8 @@ std::string PackageModule(std::span<const PackageShape> shapes,
 std::vector<std::string> PackageFunctions(std::span<const PackageShape> shapes,
                                           const std::string& name) {
   std::vector<std::string> functions;
-  for (const char* function :
-       {"create", "destroy", "run", "set_threads", "set_pool", "error_text", "target", "description"}) {
+  for (const char* function : {"create", "destroy", "run", "set_threads", "set_pool", "error_text",
+                               "target", "description"}) {
     functions.push_back(fmt::format("{}_{}", name, function));
   }
   if (!DecoderOf(shapes)) return functions;

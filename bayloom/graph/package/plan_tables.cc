@@ -21,8 +21,7 @@ constexpr char kSmallCallType[] = "{ ptr, i64, { ptr, i64, ptr } }";
 constexpr char kPlannedCallType[] = "{ { ptr, i64, ptr }, i64, ptr }";
 constexpr char kRoundType[] = "{ i64, ptr }";
 constexpr char kSizeType[] = "{ ptr, i64 }";
-constexpr char kOpenTensorType[] =
-    "{ i64, { i32, i32, i64, ptr, i64 }, i64, ptr, ptr, i64 }";
+constexpr char kOpenTensorType[] = "{ i64, { i32, i32, i64, ptr, i64 }, i64, ptr, ptr, i64 }";
 constexpr char kCopyType[] = "{ { i32, i32, i64, ptr, i64 }, i64, i64 }";
 constexpr char kPlanType[] =
     "{ i64, ptr, i64, ptr, i64, ptr, i64, ptr, i64, ptr, { i32, i32, i64, ptr, i64 }, ptr, i64 }";
@@ -77,9 +76,8 @@ class Tables {
       steps.push_back(fmt::format("{{ i64 {}, ptr @{} }}", step.extent, step.symbol));
     }
     const WorkspaceBytes bytes = WorkspaceOf(kernel);
-    const std::string table =
-        fmt::format("{{ ptr @{}, {}, i64 {}, i64 {} }}", kernel.symbol,
-                    List("{ i64, ptr }", steps), bytes.shared, bytes.worker);
+    const std::string table = fmt::format("{{ ptr @{}, {}, i64 {}, i64 {} }}", kernel.symbol,
+                                          List("{ i64, ptr }", steps), bytes.shared, bytes.worker);
     return ir_.Table(kKernelType, {&table, 1});
   }
 
@@ -99,8 +97,8 @@ class Tables {
                                     kCallType, done));
       }
     }
-    return fmt::format("{{ {} {}, {} }}", kCallType,
-                       CallOf(plan.calls[static_cast<size_t>(call)]), List(kSmallCallType, small));
+    return fmt::format("{{ {} {}, {} }}", kCallType, CallOf(plan.calls[static_cast<size_t>(call)]),
+                       List(kSmallCallType, small));
   }
 
   std::vector<std::string> OpenTensors(const std::vector<OpenTensor>& tensors) {

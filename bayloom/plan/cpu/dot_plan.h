@@ -32,9 +32,9 @@ struct DotPlan {
   /// them; what `zero` is taken away from is the one that `zero_of_a` says.
   std::optional<tensor::BlockScale> block_scale = std::nullopt;
   bool zero_of_a = false;
-  int64_t terms_of_scale = 1;          ///< products that have one scale
-  /// Sums for one scale have room in 16 bits: the halves of a lane sum up pairs of products, and are
-  /// added up once for a scale.
+  int64_t terms_of_scale = 1;  ///< products that have one scale
+  /// Sums for one scale have room in 16 bits: the halves of a lane sum up pairs of products, and
+  /// are added up once for a scale.
   bool in_halves = false;
   std::vector<int> scaled_iters = {};  ///< reduction iterators along which the scale differs
 
