@@ -36,10 +36,10 @@ endfunction()
 bayloom_foreign_library(bayloom_fmt ${BAYLOOM_STATIC_SOURCES}/fmtlib/src/format.cc)
 add_library(fmt::fmt ALIAS bayloom_fmt)
 
-foreach(part IN ITEMS PYTHON OCTAVE MATLAB GUILE SWIG TESTS)
-  set(NLOPT_${part} OFF CACHE BOOL "" FORCE)
+set(CMAKE_POLICY_DEFAULT_CMP0077 NEW)  # its options are what is set here
+foreach(option IN ITEMS NLOPT_PYTHON NLOPT_OCTAVE NLOPT_MATLAB NLOPT_GUILE NLOPT_SWIG NLOPT_TESTS BUILD_SHARED_LIBS)
+  set(${option} OFF)
 endforeach()
-set(BUILD_SHARED_LIBS OFF)
 add_subdirectory(${BAYLOOM_STATIC_SOURCES}/nlopt ${PROJECT_BINARY_DIR}/nlopt EXCLUDE_FROM_ALL)
 target_compile_options(nlopt_cxx PRIVATE -w)
 add_library(NLopt::nlopt ALIAS nlopt_cxx)
