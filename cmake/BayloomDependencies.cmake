@@ -5,11 +5,15 @@
 #
 #   bayloom_dependency(fmt 9 TARGETS fmt::fmt)
 #
-# finds a package and remembers which link targets it brings. Modules name those targets; from both
-# the installed bayloom-config.cmake knows which packages a module needs (cmake/BayloomInstall.cmake).
+# finds a package, unless its targets are there already (cmake/BayloomPortable.cmake), and remembers which
+# link targets it brings. Modules name those targets; from both the installed bayloom-config.cmake knows
+# which packages a module needs (cmake/BayloomInstall.cmake).
 macro(bayloom_dependency package)
   cmake_parse_arguments(DEPENDENCY "" "" "TARGETS" ${ARGN})
-  find_package(${package} ${DEPENDENCY_UNPARSED_ARGUMENTS} REQUIRED)
+  list(GET DEPENDENCY_TARGETS 0 first_target)
+  if(NOT TARGET ${first_target})
+    find_package(${package} ${DEPENDENCY_UNPARSED_ARGUMENTS} REQUIRED)
+  endif()
   set_property(GLOBAL APPEND PROPERTY BAYLOOM_PACKAGES ${package})
   set_property(GLOBAL PROPERTY BAYLOOM_PACKAGE_${package} ${package} ${DEPENDENCY_UNPARSED_ARGUMENTS})
   foreach(target IN LISTS DEPENDENCY_TARGETS)
@@ -36,6 +40,9 @@ if(BAYLOOM_WORKER_ONLY)
   target_compile_definitions(fmt::fmt INTERFACE FMT_HEADER_ONLY=1)
   return()
 endif()
+if(BAYLOOM_PORTABLE)
+  include(BayloomPortable)
+endif()
 bayloom_dependency(fmt 9 TARGETS fmt::fmt)
 bayloom_dependency(nlohmann_json 3.11 TARGETS nlohmann_json::nlohmann_json)
 bayloom_dependency(Eigen3 3.4 TARGETS Eigen3::Eigen)
@@ -61,9 +68,6 @@ if(BAYLOOM_JEMALLOC AND NOT BAYLOOM_SANITIZE)
   target_link_libraries(bayloom_allocator INTERFACE ${BAYLOOM_JEMALLOC})
 endif()
 
-if(BAYLOOM_PORTABLE)
-  add_link_options(-Wl,--as-needed)  # of what static libraries name, most is not called
-endif()
 if(NOT BAYLOOM_COMPILER)
   return()
 endif()
@@ -73,9 +77,6 @@ target_link_directories(bayloom_llvm INTERFACE ${LLVM_LIBRARY_DIRS})
 # LLVM's linker, of which there are static libraries only.
 target_link_libraries(bayloom_llvm INTERFACE lldELF lldCommon zstd::libzstd_shared ZLIB::ZLIB)
 if(BAYLOOM_PORTABLE)
-  if(NOT TARGET zstd::libzstd_shared)
-    message(FATAL_ERROR "LLVM's static libraries need zstd: scripts/setup --portable installs it")
-  endif()
   llvm_map_components_to_libnames(llvm_libraries orcjit codegen selectiondag asmprinter mc
     nativecodegen x86codegen x86asmparser aarch64codegen nvptxcodegen asmparser lto objcopy option)
   target_link_libraries(bayloom_llvm INTERFACE ${llvm_libraries})

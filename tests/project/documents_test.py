@@ -24,7 +24,7 @@ DOCUMENTS = ["README.md", "docs/kernels.md", "docs/learning.md", "docs/libraries
 MODELS = ["resnet18", "squeezenet1.1", "mobilenet_v2"]
 TRIALS = "6"
 SKIPPED = [
-    (r"^\./|^cmake |^scripts/|^pip ", "builds or installs"),
+    (r"^\./|^cmake |^scripts/|^pip |^tar ", "builds or installs"),
     (r"\bssh |^scp |docker |srun |^ray |--ray ", "needs another machine or a service"),
     (r"\bcuda\b|gpus", "needs a GPU"),
     (r"\bbert\.onnx|decoder\.onnx|detector\.onnx|kernel\.yaml|blur\.yaml|flags\.yaml --resume|"
