@@ -23,7 +23,7 @@ from typing import Any, Callable, Mapping, Optional, Sequence
 import torch
 
 from .torch_constants import Constants
-from .torch_export import without_fast_paths
+from .torch_export import exportable
 from .torch_graph import FunctionalGraph, LeftToTorch, first_line
 from .torch_network import Network
 
@@ -53,7 +53,7 @@ def backend(graph: torch.fx.GraphModule, inputs: Sequence[Any], *,
 
 
 def _compiled(graph: torch.fx.GraphModule, inputs: Sequence[Any], options: dict) -> Callable:
-    source = without_fast_paths(graph)
+    source = exportable(graph)
     functional = FunctionalGraph(source, inputs)
     constants = Constants({i: x for i, x in enumerate(inputs)
                            if _is_constant(x) and i not in functional.written})

@@ -7,8 +7,12 @@ from typing import Any, Callable, Optional, Sequence
 
 import torch
 from functorch.compile import make_boxed_func
+from torch._decomp import get_decompositions
 from torch._dynamo.backends.common import aot_autograd
 from torch._subclasses.fake_tensor import FakeTensor
+
+# Of the two results of batch norm in training that are running statistics, the exporter makes others.
+_DECOMPOSITIONS = get_decompositions([torch.ops.aten._native_batch_norm_legit_functional])
 
 
 class LeftToTorch(Exception):
@@ -35,8 +39,8 @@ class FunctionalGraph:
             self._metadata = torch._guards.TracingContext.get().fw_metadata
             return make_boxed_func(self._run)
 
-        self._call = aot_autograd(fw_compiler=compiler, inference_compiler=compiler)(
-            source, list(inputs))
+        self._call = aot_autograd(fw_compiler=compiler, inference_compiler=compiler,
+                                  decompositions=_DECOMPOSITIONS)(source, list(inputs))
         self._check(inputs)
         infos = self._metadata.input_info
         self.written = {i for i, info in enumerate(infos) if info.mutates_data}

@@ -32,7 +32,7 @@ class _WithConstants(torch.nn.Module):
     def __init__(self, graph: torch.fx.GraphModule, inputs: Sequence[Any], free: Sequence[int],
                  sizes: Mapping[int, Tuple[int, int]]):
         super().__init__()
-        self._graph, self._free, self._count = graph, list(free), len(inputs)
+        self.computed, self._free, self._count = graph, list(free), len(inputs)
         self._sizes = dict(sizes)
         for i, value in enumerate(inputs):
             if isinstance(value, torch.SymInt):  # nothing depends on it that is not in `sizes`
@@ -43,7 +43,7 @@ class _WithConstants(torch.nn.Module):
     def forward(self, *given: Any) -> Any:
         values = dict(zip(self._free, given))
         values.update({i: values[j].shape[d] for i, (j, d) in self._sizes.items()})
-        return self._graph(*[values[i] if i in values else getattr(self, f"input{i}")
+        return self.computed(*[values[i] if i in values else getattr(self, f"input{i}")
                              for i in range(self._count)])
 
 
