@@ -11,7 +11,7 @@ import logging
 import math
 import re
 import warnings
-from typing import Any, Callable, Optional, Sequence, Union
+from typing import Any, Callable, Dict, Optional, Sequence, Union
 
 import onnx_ir
 import torch
@@ -26,9 +26,10 @@ _OPERATOR_SET = 22  # the first one with convolutions of bfloat16
 
 
 def export(module: torch.nn.Module, inputs: Sequence[torch.Tensor],
-           shapes: Sequence[Sequence[Union[int, str]]], path: str) -> None:
+           shapes: Sequence[Sequence[Union[int, str]]], path: str) -> Dict[Optional[str], str]:
     """Writes an ONNX model of a module that takes any number of inputs. `shapes` are theirs, with
-    names for open dimensions. Raises LeftToTorch with the operator that ONNX does not have."""
+    names for open dimensions. The result says of nodes, by their names, which operator of torch they
+    were. Raises LeftToTorch with the operator that ONNX does not have."""
     is_open = torch.export.Dim.DYNAMIC
     dynamic = tuple({d: is_open for d, size in enumerate(shape) if isinstance(size, str)}
                     for shape in shapes)
@@ -43,16 +44,31 @@ def export(module: torch.nn.Module, inputs: Sequence[torch.Tensor],
                 value.shape = onnx_ir.Shape(shape)
             program.save(path, external_data=True)
     except Exception as error:  # the exporter has no types of its own for all that fails in it
-        raise LeftToTorch(_reason(error)) from error
+        raise _left(error) from error
+    return {node.name: _operator(node) for node in program.model.graph.all_nodes()}
 
 
-def _reason(error: BaseException) -> str:
+def _operator(node: onnx_ir.Node) -> str:
+    written = node.metadata_props.get("pkg.torch.onnx.fx_node", "")
+    target = re.search(r"call_function\[target=torch\.ops\.([^\]]+)\]", written)
+    return target[1] if target else ""
+
+
+def _left(error: BaseException) -> LeftToTorch:
     while error.__cause__ is not None:
         error = error.__cause__
-    operator = re.search(r"No ONNX function found for <OpOverload\(op='(\S+)',", str(error))
+    operator = re.search(r"No ONNX function found for <OpOverload\(op='(\w+\.\w+)', "
+                         r"overload='(\w+)'\)", str(error))
     if operator:
-        return f"ONNX has no operator for {operator[1]}"
-    return re.sub(r"\x1b\[[0-9;]*m", "", first_line(error))
+        return LeftToTorch("ONNX has no operator for it", f"{operator[1]}.{operator[2]}")
+    return LeftToTorch(re.sub(r"\x1b\[[0-9;]*m", "", first_line(error)))
+
+
+def has_translation(target: Any) -> bool:
+    """Whether the exporter may know an operator of torch, or how to divide it into others."""
+    return (not isinstance(target, torch._ops.OpOverload)
+            or _registry(opset_version=_OPERATOR_SET).is_registered(target)
+            or target in torch._decomp.decomposition_table or target._can_decompose())
 
 
 # What torch translates to ONNX, by operator: half of the time of an export is spent on reading it.
