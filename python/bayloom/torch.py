@@ -11,10 +11,9 @@ exporter to ONNX.
 Each graph that torch captures is compiled: for the shapes that it has, or, where torch says that a
 size differs from call to call (dynamic=True, or a second size was seen), for all sizes up to a
 largest one. What it writes to its inputs and buffers is written after the network has computed it,
-and results that share memory with inputs do so. A graph that cannot be compiled is left to torch,
-with a warning. Parameters become constants:
-a graph whose parameters were changed afterwards is left to torch, too, and so is a call that needs
-gradients.
+and results that share memory with inputs do so. Operators that cannot be compiled are left to torch,
+with a warning, and the rest is compiled around them. Parameters become constants: a graph whose
+parameters were changed afterwards is left to torch, and so is a call that needs gradients.
 """
 
 import warnings
@@ -23,9 +22,10 @@ from typing import Any, Callable, Mapping, Optional, Sequence
 import torch
 
 from .torch_constants import Constants
-from .torch_export import without_fast_paths
+from .torch_export import exportable
 from .torch_graph import FunctionalGraph, LeftToTorch, first_line
 from .torch_network import Network
+from .torch_regions import Regions
 
 _OPTIONS = {"db", "effort", "largest", "threads"}
 
@@ -53,11 +53,11 @@ def backend(graph: torch.fx.GraphModule, inputs: Sequence[Any], *,
 
 
 def _compiled(graph: torch.fx.GraphModule, inputs: Sequence[Any], options: dict) -> Callable:
-    source = without_fast_paths(graph)
+    source = exportable(graph)
     functional = FunctionalGraph(source, inputs)
     constants = Constants({i: x for i, x in enumerate(inputs)
                            if _is_constant(x) and i not in functional.written})
-    functional.network = Network(source, functional, inputs, constants, options)
+    functional.network = _network(source, functional, inputs, constants, options)
 
     def run(*given: Any) -> Any:
         if not constants.hold(given) or torch.is_grad_enabled() and any(map(_needs_gradient, given)):
@@ -69,6 +69,22 @@ def _compiled(graph: torch.fx.GraphModule, inputs: Sequence[Any], options: dict)
             return graph(*given)
 
     return run
+
+
+def _network(source: torch.fx.GraphModule, functional: FunctionalGraph, inputs: Sequence[Any],
+             constants: Constants, options: dict) -> Callable:
+    """One network, or several with what is left to torch between them."""
+    try:
+        if not functional.is_whole:
+            raise LeftToTorch("torch has to compute a part of it")
+        return Network(functional.part(functional.computed),
+                       [node.meta["val"] for node in functional.computed], inputs,
+                       constants.tensors, options, source if functional.is_pure else None)
+    except LeftToTorch as why:
+        regions = Regions(functional, why, inputs, constants, options)
+        if regions.notice:
+            warnings.warn(f"bayloom leaves {regions.notice}", stacklevel=4)
+        return regions
 
 
 def _is_constant(value: Any) -> bool:

@@ -4,16 +4,16 @@
 """Networks compiled from graphs of torch."""
 
 import os
-from typing import Any, Callable, Dict, Mapping, Sequence, Tuple
+import re
+from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Tuple
 
 import torch
 
 from ._core import InputError
 from .commands import compile as compile_model
 from .compiled import load
-from .torch_constants import Constants
 from .torch_export import export
-from .torch_graph import FunctionalGraph, LeftToTorch, example
+from .torch_graph import LeftToTorch, example
 from .torch_libraries import kept_library, key_of
 from .torch_sizes import OpenSizes, Range, Shape
 
@@ -32,10 +32,10 @@ class _WithConstants(torch.nn.Module):
     def __init__(self, graph: torch.fx.GraphModule, inputs: Sequence[Any], free: Sequence[int],
                  sizes: Mapping[int, Tuple[int, int]]):
         super().__init__()
-        self._graph, self._free, self._count = graph, list(free), len(inputs)
+        self.computed, self._free, self._count = graph, list(free), len(inputs)
         self._sizes = dict(sizes)
         for i, value in enumerate(inputs):
-            if isinstance(value, torch.SymInt):  # nothing depends on it that is not in `sizes`
+            if not isinstance(value, torch.Tensor):  # nothing depends on it that is not in `sizes`
                 setattr(self, f"input{i}", example(value))
             elif i not in self._free:
                 self.register_buffer(f"input{i}", value.detach())
@@ -43,13 +43,14 @@ class _WithConstants(torch.nn.Module):
     def forward(self, *given: Any) -> Any:
         values = dict(zip(self._free, given))
         values.update({i: values[j].shape[d] for i, (j, d) in self._sizes.items()})
-        return self._graph(*[values[i] if i in values else getattr(self, f"input{i}")
+        return self.computed(*[values[i] if i in values else getattr(self, f"input{i}")
                              for i in range(self._count)])
 
 
 class Network:
-    """A function from all inputs to the results `functional.computed`, by a library that has the
-    `constants`. Of `source`, the graph before it was made functional, better networks are exported.
+    """A function from all inputs to the results of `part`, a graph without side effects, by a library
+    that has the `constants`, inputs by their places. `results` are as torch has them while it captures
+    the graph. Of `source`, the graph before it was made functional, better networks are exported.
 
     Where sizes differ from call to call, the library is for a range of them (OpenSizes.ranges); a
     call that has a larger one has it compiled again.
@@ -57,13 +58,14 @@ class Network:
     Raises LeftToTorch, also where the network does not compute what torch does from `inputs`.
     """
 
-    def __init__(self, source: torch.fx.GraphModule, functional: FunctionalGraph,
-                 inputs: Sequence[Any], constants: Constants, options: Mapping[str, Any]):
-        self._part = functional.part(functional.computed)
+    def __init__(self, part: torch.fx.GraphModule, results: Sequence[torch.Tensor],
+                 inputs: Sequence[Any], constants: Mapping[int, torch.Tensor],
+                 options: Mapping[str, Any], source: Optional[torch.fx.GraphModule] = None):
+        self._part = part
         nodes = [node for node in self._part.graph.nodes if node.op == "placeholder"]
         values = [node.meta["val"] for node in nodes]
         used = [i for i, node in enumerate(nodes) if node.users]
-        self._fixed = {i: x for i, x in constants.tensors.items() if i in used}
+        self._fixed = {i: x for i, x in constants.items() if i in used}
         self._free = [i for i in used if i not in self._fixed
                       and isinstance(values[i], torch.Tensor)]
         if not self._free:
@@ -72,10 +74,9 @@ class Network:
         self._sizes = OpenSizes(values, [i for i in used if i not in self._fixed],
                                 self._options.pop("largest", None))
         self._shapes = [[_name(size) for size in values[i].shape] for i in self._free]
-        self._results = [(x.dtype, Shape(x.shape), Shape(x.stride()))
-                         for x in (node.meta["val"] for node in functional.computed)]
+        self._results = [(x.dtype, Shape(x.shape), Shape(x.stride())) for x in results]
         self._module = _WithConstants(
-            source if functional.is_pure else self._part, inputs, self._free,
+            source or self._part, inputs, self._free,
             {i: self._sizes.places[_name(x)] for i, x in enumerate(values)
              if i in used and isinstance(x, torch.SymInt)})
         self._ranges: Dict[str, Range] = {}
@@ -99,13 +100,16 @@ class Network:
 
         def build(folder: str, name: str) -> str:
             model = os.path.join(folder, name + ".onnx")
-            export(self._module, [args[i].detach() for i in self._free], self._shapes, model)
+            operators = export(self._module, [args[i].detach() for i in self._free], self._shapes,
+                               model)
             dims = {symbol: f"{first}..{last}" for symbol, (first, last) in ranges.items()}
             try:
                 return compile_model(model, folder, name=name, dims=dims, **self._options)
             except InputError as error:
-                raise LeftToTorch(str(error).removeprefix(f"{model}: ") + _ADVICE * bool(ranges)
-                                  ) from error
+                reason = str(error).removeprefix(f"{model}: ")
+                node = re.match(r"node '([^']+)'", reason)
+                raise LeftToTorch(reason + _ADVICE * bool(ranges),
+                                  operators.get(node and node[1])) from error
 
         key = key_of(self._part, self._fixed, {**self._options, "dims": ranges})
         with kept_library(key, build) as path:
