@@ -80,6 +80,8 @@ function(bayloom_c_library_stub architecture library compiler folder result)
 endfunction()
 
 function(bayloom_embed_runtime target)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+    ${PROJECT_SOURCE_DIR}/bayloom/codegen/runtime/c_library.txt)
   cmake_parse_arguments(ARG "" "" "SOURCES" ${ARGN})
   foreach(architecture IN ITEMS x86_64 aarch64)
     set(folder ${CMAKE_CURRENT_BINARY_DIR}/runtime/${architecture})

@@ -5,10 +5,13 @@
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <fstream>
+#include <sstream>
 
 #include "bayloom/base/file.h"
 #include "bayloom/base/system_error.h"
@@ -90,6 +93,36 @@ TEST(Link, SharedLibrariesHoldTheirDataAndOnlyTheirFunctions) {
     }
     dlclose(library);
   }
+}
+
+/// That a function has not the version that the table says is seen only where a library is loaded.
+TEST(Link, TheCLibraryHasAllThatNetworksMayCall) {
+  std::ifstream table(std::string(BAYLOOM_TEST_SOURCES) + "/bayloom/codegen/runtime/c_library.txt");
+  std::string line, word, declarations, elements;
+  int count = 0;
+  while (std::getline(table, line)) {
+    if (line.starts_with("#")) continue;
+    std::istringstream words(line);
+    words >> word >> word;
+    while (words >> word) {
+      declarations += "declare void @" + word + "()\n";
+      elements += (count++ > 0 ? ", ptr @" : "ptr @") + word;
+    }
+  }
+  ASSERT_GT(count, 100);
+  Parts parts(HostKind());
+  base::WriteFile(parts / "all.o",
+                  *CompileIr(fmt::format("{0}@all = internal constant [{1} x ptr] [{2}]\n"
+                                         "define ptr @net_all() {{\n  ret ptr @all\n}}\n",
+                                         declarations, count, elements),
+                             HostKind()));
+  parts.parts().objects.emplace_back("all.o");
+  parts.parts().functions.emplace_back("net_all");
+  void* const library = dlopen(parts.Link(LibraryForm::kShared).c_str(), RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(library, nullptr) << dlerror();
+  const auto all = reinterpret_cast<void** (*)()>(dlsym(library, "net_all"));
+  for (int i = 0; i < count; ++i) EXPECT_NE(all()[i], nullptr) << i;
+  dlclose(library);
 }
 
 TEST(Link, StaticLibrariesAndObjectsAreLinkedByOthers) {
