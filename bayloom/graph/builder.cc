@@ -188,6 +188,16 @@ bool GraphBuilder::CanFold(const tensor::Stage& stage, const std::vector<int64_t
   return true;
 }
 
+std::shared_ptr<const tensor::HostTensor> GraphBuilder::Fold(const tensor::Stage& stage) {
+  const auto compute = [&] {
+    return std::make_shared<const tensor::HostTensor>(EvaluateStage(
+        stage, [&](ValueId v) -> const tensor::HostTensor& { return *graph_.values[v].constant; }));
+  };
+  if (folded_ == nullptr) return compute();
+  return folded_->OfStage(
+      stage, [&](ValueId v) { return graph_.values[v].constant; }, compute);
+}
+
 tensor::Tensor GraphBuilder::AddNode(Node node, std::vector<int64_t> shape) {
   const int64_t elements = CheckedElementCount(shape);
   const ValueId id = static_cast<ValueId>(graph_.values.size());
@@ -206,7 +216,10 @@ tensor::Tensor GraphBuilder::AddNode(Node node, std::vector<int64_t> shape) {
         std::make_shared<const tensor::HostTensor>(tensor::HostTensor::Zeros(dtype, shape));
   } else if (is_view) {
     if (const auto& source = graph_.values[node.source].constant) {
-      value.constant = std::make_shared<const tensor::HostTensor>(dtype, shape, source->data);
+      value.constant =
+          folded_ != nullptr
+              ? folded_->OfView(source, shape)
+              : std::make_shared<const tensor::HostTensor>(dtype, shape, source->data);
     }
   } else if (points == 0) {  // reduces over nothing
     tensor::Stage neutral = node.stage;
@@ -217,12 +230,7 @@ tensor::Tensor GraphBuilder::AddNode(Node node, std::vector<int64_t> shape) {
     node.stage = std::move(neutral);
     node.kind = NodeKind::kMap;
   }
-  if (!value.constant && !is_view && CanFold(node.stage, shape)) {
-    const auto lookup = [&](ValueId v) -> const tensor::HostTensor& {
-      return *graph_.values[v].constant;
-    };
-    value.constant = std::make_shared<const tensor::HostTensor>(EvaluateStage(node.stage, lookup));
-  }
+  if (!value.constant && !is_view && CanFold(node.stage, shape)) value.constant = Fold(node.stage);
   if (!value.constant || compares_lengths()) graph_.nodes.push_back(std::move(node));
   graph_.values.push_back(std::move(value));
   return tensor::Tensor(id, dtype, std::move(shape));

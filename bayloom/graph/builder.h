@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "bayloom/graph/folded_constants.h"
 #include "bayloom/graph/graph.h"
 #include "bayloom/graph/unrolled_steps.h"
 #include "bayloom/tensor/library_call.h"
@@ -42,6 +43,8 @@ class GraphBuilder {
     compares_ratios_ = ratios;
     steps.BeginImport();
   }
+  /// What is computed of constants is looked for there, and kept there.
+  void ShareFolded(FoldedConstants& folded) { folded_ = &folded; }
   bool compares_lengths() const { return steps_ != nullptr; }
   bool compares_ratios() const { return compares_ratios_; }
   /// Whether what is written belongs to a step of a loop that is not there for these lengths. Its
@@ -100,11 +103,13 @@ class GraphBuilder {
   tensor::Tensor AddNode(Node node, std::vector<int64_t> shape);
   /// True if every operand is known and computing the node is worth its cost.
   bool CanFold(const tensor::Stage& stage, const std::vector<int64_t>& shape);
+  std::shared_ptr<const tensor::HostTensor> Fold(const tensor::Stage& stage);
 
   Graph graph_;
   std::string scope_;
   std::shared_ptr<KnownFloats> known_floats_;
   bool allows_integer_rows_ = false;
+  FoldedConstants* folded_ = nullptr;
   UnrolledSteps* steps_ = nullptr;  ///< where lengths are compared
   bool compares_ratios_ = false, is_absent_ = false;
   int64_t folding_budget_;  ///< work that may still be spent on folding

@@ -63,9 +63,10 @@ class Importer {
     return Run();
   }
 
-  /// To compare it with an import for other lengths. Initializers that are read are in `known`.
-  Graph RunToCompare(KnownInitializers& known, UnrolledSteps& steps, bool ratios) {
+  /// To compare it with an import for other lengths.
+  Graph RunToCompare(KnownConstants& known, UnrolledSteps& steps, bool ratios) {
     known_ = &known;
+    builder_.ShareFolded(known.folded);
     builder_.CompareLengths(ratios, steps);
     return Run();
   }
@@ -148,8 +149,11 @@ class Importer {
       return std::make_shared<const tensor::HostTensor>(TensorFromOnnx(proto, data_folder_));
     };
     if (!known_) return read();
-    std::shared_ptr<const tensor::HostTensor>& known = (*known_)[&proto];
-    if (!known) known = read();
+    FoldedConstants::Constant& known = known_->initializers[&proto];
+    if (!known) {
+      known = read();
+      known_->folded.AddShared(known);
+    }
     return known;
   }
 
@@ -387,7 +391,7 @@ class Importer {
   const DataFolder data_folder_;
   const onnx::ModelProto& model_;
   onnx::GraphProto* released_ = nullptr;
-  KnownInitializers* known_ = nullptr;
+  KnownConstants* known_ = nullptr;
   const ImportOptions& options_;
   const std::unique_ptr<RefusalPolicy> policy_;
   GraphBuilder builder_;
@@ -425,7 +429,7 @@ std::optional<Graph> ImportNoting(const std::string& path, const onnx::ModelProt
 }
 
 Graph ImportToCompare(const std::string& path, const onnx::ModelProto& model,
-                      const ImportOptions& options, KnownInitializers& known, UnrolledSteps& steps,
+                      const ImportOptions& options, KnownConstants& known, UnrolledSteps& steps,
                       bool ratios) {
   return Importer(path, model, options, ThrowRefusals()).RunToCompare(known, steps, ratios);
 }

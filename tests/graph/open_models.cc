@@ -34,7 +34,7 @@ Graph OpenModel::Fixed(const SymbolValues& lengths) const {
 }
 
 Graph OpenModel::ToCompare(const SymbolValues& lengths) const {
-  KnownInitializers initializers;
+  KnownConstants initializers;
   UnrolledSteps steps;
   const onnx::ModelProto model = ParseModel(text, opset);
   const auto import = [&](const SymbolValues& of) {

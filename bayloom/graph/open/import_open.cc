@@ -203,7 +203,7 @@ class OpenImport {
   const onnx::ModelProto& model_;
   const ImportOptions& options_;
   std::vector<Symbol> symbols_;
-  KnownInitializers known_;
+  KnownConstants known_;
   UnrolledSteps steps_;
   Graph open_;
   bool is_general_ = false, is_generalized_ = false;

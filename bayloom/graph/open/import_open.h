@@ -3,10 +3,10 @@
 
 #pragma once
 
-#include <memory>
 #include <string>
 #include <unordered_map>
 
+#include "bayloom/graph/folded_constants.h"
 #include "bayloom/graph/import.h"
 #include "bayloom/graph/unrolled_steps.h"
 
@@ -17,13 +17,15 @@ class TensorProto;
 
 namespace bayloom::graph {
 
-/// Initializers that imports of one model share.
-using KnownInitializers =
-    std::unordered_map<const onnx::TensorProto*, std::shared_ptr<const tensor::HostTensor>>;
+/// What imports of one model share.
+struct KnownConstants {
+  std::unordered_map<const onnx::TensorProto*, FoldedConstants::Constant> initializers;
+  FoldedConstants folded;
+};
 
 /// An import that can be compared with one for other lengths (GraphBuilder::CompareLengths).
 Graph ImportToCompare(const std::string& path, const onnx::ModelProto& model,
-                      const ImportOptions& options, KnownInitializers& known, UnrolledSteps& steps,
+                      const ImportOptions& options, KnownConstants& known, UnrolledSteps& steps,
                       bool ratios = false);
 
 /// A model as a graph in which the dimensions that options.symbols name are open, with the bounds

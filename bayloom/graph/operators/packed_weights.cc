@@ -4,6 +4,9 @@
 /// Products with weights that stay as narrow integers in memory.
 #include "bayloom/graph/operators/packed_weights.h"
 
+#include <bit>
+#include <cmath>
+
 #include "bayloom/graph/operators/scaled_sum.h"
 #include "bayloom/tensor/scalar.h"
 
@@ -157,6 +160,20 @@ tensor::Tensor ProductAt(OperatorContext& context, const tensor::Tensor& rows,
              : ProductOfFloats(context, in_blocks, weights, places);
 }
 
+/// Whether float16 holds all of the numbers as they are.
+bool HoldsHalves(const tensor::HostTensor& numbers) {
+  for (int64_t i = 0; i < numbers.ElementCount(); ++i) {
+    const double number = numbers.Get(i);
+    const auto single = static_cast<float>(number);
+    // A float whose significand ends with 13 zeros, of the magnitude of a normal float16.
+    const bool is_normal_half = single == number &&
+                                (std::bit_cast<uint32_t>(single) & 0x1fff) == 0 &&
+                                std::abs(single) >= 0x1p-14F && std::abs(single) <= 65504;
+    if (!is_normal_half && tensor::RoundTo(DType::kFloat16, number) != number) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 RowPrecision PrecisionOfRows(OperatorContext& context) {
@@ -168,10 +185,7 @@ RowPrecision PrecisionOfRows(OperatorContext& context) {
 
 tensor::Tensor NarrowScales(OperatorContext& context, const tensor::Tensor& scales) {
   const tensor::HostTensor* known = context.builder().ConstantOf(scales);
-  for (int64_t i = 0; known != nullptr && i < known->ElementCount(); ++i) {
-    if (tensor::RoundTo(DType::kFloat16, known->Get(i)) != known->Get(i)) return scales;
-  }
-  if (known == nullptr) return scales;
+  if (known == nullptr || !HoldsHalves(*known)) return scales;
   const tensor::Tensor narrow = ConvertTo(context, DType::kFloat16, scales);
   return context.builder().ConstantOf(narrow) ? narrow : scales;
 }
