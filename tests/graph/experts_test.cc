@@ -117,11 +117,11 @@ struct Mixture {
   }
 };
 
-/// Few tokens read the experts that were chosen for them, many all.
+/// Few tokens read the experts that were chosen for each, many in groups of one expert.
 TEST(Experts, AreMixedAsDefined) {
   for (const auto& [bits, among_chosen] :
        {std::pair<int64_t, bool>{32, false}, {32, true}, {2, true}, {4, true}, {8, true}}) {
-    for (int64_t tokens : {1, 2, 9}) {
+    for (int64_t tokens : {1, 2, 9, 40}) {
       SCOPED_TRACE(std::to_string(bits) + " bits, tokens " + std::to_string(tokens));
       const Mixture mixture{tokens, bits, among_chosen};
       Graph graph = mixture.Import();

@@ -206,6 +206,10 @@ std::vector<OpenModel> OpenModels() {
            "}> { h = Shape(x) n = Gather(h, zero) r = Range(zero, n, one) e = Gather(table, r) "
            "z = Add(x, e) }"},
       DecoderModel({{"p", 0, 20}, {"s", 1, 6}}),
+      {"experts",
+       {{"n", 1, 60}},
+       "agraph (float[n,8] x, float[n,4] r, float[4,6,8] a, float[4,8,6] b) => (float[n,8] y) {"
+       " y = com.microsoft.MoE <k = 2, activation_type = \"silu\"> (x, r, a, , b) }"},
       {"grouped_attention_behind_the_past",
        {{"p", 0, 20}, {"s", 1, 6}},
        "g (float[1, s, 64] q, float[1, s, 32] k, float[1, s, 32] v, float[1, 2, p, 16] x, "

@@ -6,6 +6,7 @@
 
 #include <bit>
 #include <cmath>
+#include <cstring>
 
 #include "bayloom/graph/operators/scaled_sum.h"
 #include "bayloom/tensor/scalar.h"
@@ -160,21 +161,30 @@ tensor::Tensor ProductAt(OperatorContext& context, const tensor::Tensor& rows,
              : ProductOfFloats(context, in_blocks, weights, places);
 }
 
-/// Whether float16 holds all of the numbers as they are.
-bool HoldsHalves(const tensor::HostTensor& numbers) {
+/// Whether float16 holds the number as it is.
+bool IsHalf(float number) {
+  // A float whose significand ends with 13 zeros, of the magnitude of a normal float16.
+  const bool is_normal = (std::bit_cast<uint32_t>(number) & 0x1fff) == 0 &&
+                         std::abs(number) >= 0x1p-14F && std::abs(number) <= 65504;
+  return is_normal || tensor::RoundTo(DType::kFloat16, number) == number;
+}
+
+/// The same of all float32 numbers.
+bool AreHalves(const tensor::HostTensor& numbers) {
+  const std::byte* const data = numbers.data.data();
   for (int64_t i = 0; i < numbers.ElementCount(); ++i) {
-    const double number = numbers.Get(i);
-    const auto single = static_cast<float>(number);
-    // A float whose significand ends with 13 zeros, of the magnitude of a normal float16.
-    const bool is_normal_half = single == number &&
-                                (std::bit_cast<uint32_t>(single) & 0x1fff) == 0 &&
-                                std::abs(single) >= 0x1p-14F && std::abs(single) <= 65504;
-    if (!is_normal_half && tensor::RoundTo(DType::kFloat16, number) != number) return false;
+    float number;
+    std::memcpy(&number, data + i * static_cast<int64_t>(sizeof number), sizeof number);
+    if (!IsHalf(number)) return false;
   }
   return true;
 }
 
 }  // namespace
+
+Expr ExpertAt(const Experts& experts, const Expr& m, const Expr& slot) {
+  return Rank(experts.chosen) == 1 ? experts.chosen(m) : experts.chosen(m, slot);
+}
 
 RowPrecision PrecisionOfRows(OperatorContext& context) {
   constexpr int64_t kInt8Level = 4;
@@ -185,7 +195,7 @@ RowPrecision PrecisionOfRows(OperatorContext& context) {
 
 tensor::Tensor NarrowScales(OperatorContext& context, const tensor::Tensor& scales) {
   const tensor::HostTensor* known = context.builder().ConstantOf(scales);
-  if (known == nullptr || !HoldsHalves(*known)) return scales;
+  if (known == nullptr || known->dtype != DType::kFloat32 || !AreHalves(*known)) return scales;
   const tensor::Tensor narrow = ConvertTo(context, DType::kFloat16, scales);
   return context.builder().ConstantOf(narrow) ? narrow : scales;
 }
@@ -212,7 +222,7 @@ tensor::Tensor PackedProduct(OperatorContext& context, const tensor::Tensor& row
                       return has_slots ? Exprs{s[0], s[1]} : Exprs{s[0]};
                     },
                     [&](const Exprs& s) {
-                      return Exprs{experts.chosen ? (*experts.chosen)(s[0], s[1]) : s[1]};
+                      return Exprs{ExpertAt(experts, s[0], s[1])};
                     }});
 }
 

@@ -29,10 +29,12 @@ struct PackedWeights {
 
 /// Which experts' weights rows are multiplied by.
 struct Experts {
-  int64_t slots;  ///< products of each row
-  /// int64 [rows, slots]: the expert of each; none: slot number i is expert i.
-  std::optional<tensor::Tensor> chosen;
+  int64_t slots;          ///< products of each row, or rows of each group
+  tensor::Tensor chosen;  ///< int64 [rows, slots]: the expert of each; or of each group: [groups]
 };
+
+/// The expert of slot or row number `slot` of row or group number `m`.
+tensor::Expr ExpertAt(const Experts& experts, const tensor::Expr& m, const tensor::Expr& slot);
 
 /// How rows that packed weights multiply are read.
 enum class RowPrecision : uint8_t {
@@ -56,8 +58,8 @@ tensor::Tensor NarrowScales(OperatorContext& context, const tensor::Tensor& scal
 /// float32 rows [m, k] times the weights, which are unpacked where they are multiplied: [m, n].
 tensor::Tensor PackedProduct(OperatorContext& context, const tensor::Tensor& rows,
                              const PackedWeights& weights, RowPrecision precision);
-/// float32 rows [m, k], or one for each slot [m, slots, k], times those of their experts:
-/// [m, slots, n].
+/// float32 rows [m, k], or one for each slot or row of a group [m, slots, k], times those of their
+/// experts: [m, slots, n].
 tensor::Tensor PackedProduct(OperatorContext& context, const tensor::Tensor& rows,
                              const PackedWeights& weights, RowPrecision precision,
                              const Experts& experts);

@@ -18,10 +18,13 @@ namespace {
 using tensor::DType;
 using tensor::Expr;
 
-/// Tokens and what the router says of them.
+/// Rows of tokens as experts take them, and how what they give is mixed.
 struct Routing {
+  tensor::Tensor rows;  ///< float32 [tokens, width], or [groups, size, width]
   Experts experts;
-  tensor::Tensor weights;  ///< float32 [tokens, slots], of what the slots' experts give
+  tensor::Tensor weights;  ///< float32 [tokens, k], of what the chosen experts give
+  /// int64 [tokens, k]: where rows of groups are, counted over all groups.
+  std::optional<tensor::Tensor> places;
 };
 
 /// The chosen experts of each token, [tokens, k], and their logits.
@@ -55,33 +58,114 @@ tensor::Tensor WeightsOf(OperatorContext& context, const tensor::Tensor& router,
   });
 }
 
-/// Few tokens read the weights of the experts that were chosen for them. Of more tokens each
-/// expert is chosen by some: all are computed, and those that were not chosen count nothing. Of
-/// imports for several lengths the longest decides for all.
-Routing Route(OperatorContext& context, const tensor::Tensor& router, bool among_chosen) {
+/// How many rows have their experts' weights read together.
+int64_t GroupSize(int64_t rows_of_expert) {
+  constexpr int64_t kLargest = 8, kSmallest = 4;
+  int64_t size = kSmallest;
+  while (size < kLargest && 2 * size <= rows_of_expert) size *= 2;
+  return size;
+}
+
+/// Rows in groups of `size`, each of one expert: expert by expert, in the order of tokens, the last
+/// rows of an expert's last group those of the first token. There are as many groups as there may
+/// have to be.
+class Grouping {
+ public:
+  Grouping(OperatorContext& context, const tensor::Tensor& experts, int64_t count, int64_t size)
+      : builder_(context.builder()), experts_(experts), count_(count), size_(size) {}
+
+  Routing Group(const tensor::Tensor& rows, const tensor::Tensor& weights) {
+    const int64_t tokens = experts_.shape()[0], k = experts_.shape()[1], width = rows.shape()[1];
+    const tensor::Tensor is_chosen = builder_.Reduce(
+        "router.is_chosen", {tokens, count_}, {{"slot", k}}, tensor::Reduction::kSum,
+        [&](const Exprs& s, const Exprs& r) {
+          return tensor::Cast(DType::kInt64, tensor::Equal(experts_(s[0], r[0]), s[1]));
+        });
+    const tensor::Tensor ends = Ends(is_chosen);
+    const tensor::Tensor places = Places(is_chosen, ends);
+    const int64_t groups = (tokens * k + count_ * (size_ - 1)) / size_;
+    const tensor::Tensor chosen = ExpertsOf(ends, groups);
+    const tensor::Tensor tokens_of = TokensOf(places, groups * size_);
+    const tensor::Tensor grouped =
+        builder_.Map("router.rows", {groups, size_, width}, [&](const Exprs& s) {
+          return rows(tokens_of(s[0] * Expr(size_) + s[1]), s[2]);
+        });
+    return {grouped, {size_, chosen}, weights, places};
+  }
+
+ private:
+  /// The groups of the experts up to each one: [experts].
+  tensor::Tensor Ends(const tensor::Tensor& is_chosen) {
+    groups_of_ = builder_.Map("router.groups", {count_}, [&, counts = Counts(is_chosen)](
+                                                             const Exprs& s) {
+      return tensor::FloorDiv(counts(s[0]) + Expr(size_ - 1), Expr(size_));
+    });
+    return builder_.Reduce("router.ends", {count_}, {{"expert", count_}}, tensor::Reduction::kSum,
+                           [&](const Exprs& s, const Exprs& r) {
+                             return tensor::Select(r[0] <= s[0], (*groups_of_)(r[0]), Expr(0));
+                           });
+  }
+  tensor::Tensor Counts(const tensor::Tensor& is_chosen) {
+    return builder_.Reduce(
+        "router.counts", {count_}, {{"token", is_chosen.shape()[0]}}, tensor::Reduction::kSum,
+        [&](const Exprs& s, const Exprs& r) { return is_chosen(r[0], s[0]); });
+  }
+  tensor::Tensor Places(const tensor::Tensor& is_chosen, const tensor::Tensor& ends) {
+    const tensor::Tensor before =
+        builder_.Call("router.before", is_chosen.shape(), DType::kInt64,
+                      tensor::LibraryKernel::kScan, {is_chosen},
+                      {1, is_chosen.shape()[0], count_, 0, /*exclusive=*/1, 0});
+    return builder_.Map("router.places", experts_.shape(), [&](const Exprs& s) {
+      const Expr expert = experts_(s[0], s[1]);
+      return (ends(expert) - (*groups_of_)(expert)) * Expr(size_) + before(s[0], expert);
+    });
+  }
+  /// Which token's row is at each of the places.
+  tensor::Tensor TokensOf(const tensor::Tensor& places, int64_t count) {
+    const int64_t tokens = places.shape()[0], k = places.shape()[1];
+    const tensor::Tensor first =
+        builder_.Map("router.first", {count}, [](const Exprs&) { return Expr(0); });
+    const tensor::Tensor indices = builder_.View(places, {tokens, k, 1});
+    const tensor::Tensor own =
+        builder_.Map("router.own", {tokens, k}, [](const Exprs& s) { return s[0]; });
+    return builder_.Call("router.tokens", {count}, DType::kInt64,
+                         tensor::LibraryKernel::kScatterRows, {first, indices, own},
+                         {static_cast<int64_t>(tensor::Reduction::kNone), tokens * k, 1, 1, count});
+  }
+  tensor::Tensor ExpertsOf(const tensor::Tensor& ends, int64_t groups) {
+    const tensor::Tensor before = builder_.Reduce(
+        "router.before", {groups}, {{"expert", count_}}, tensor::Reduction::kSum,
+        [&](const Exprs& s, const Exprs& r) {
+          return tensor::Cast(DType::kInt64, ends(r[0]) <= s[0]);
+        });
+    return builder_.Map("router.experts", {groups}, [&](const Exprs& s) {
+      return tensor::Min(before(s[0]), Expr(count_ - 1));
+    });
+  }
+
+  GraphBuilder& builder_;
+  const tensor::Tensor experts_;  ///< int64 [tokens, k]
+  const int64_t count_, size_;
+  std::optional<tensor::Tensor> groups_of_;  ///< int64 [experts]: how many groups each has
+};
+
+/// Few tokens read the weights of the experts that were chosen for them, each its own. Of more
+/// tokens those that have an expert in common read its weights together. Of imports for several
+/// lengths the longest decides for all.
+Routing Route(OperatorContext& context, const tensor::Tensor& rows, const tensor::Tensor& router,
+              bool among_chosen) {
   const int64_t tokens = router.shape()[0], count = router.shape()[1];
   const int64_t k = context.Int("k", 1);
   if (k < 1 || k > count) context.Refuse(fmt::format("{} of {} experts", k, count));
   const Choice choice = Choose(context, router, k);
   const tensor::Tensor weights = WeightsOf(context, router, choice, among_chosen);
-  const bool are_few = context.builder().UnrollingOf(tokens).steps * k <= count;
-  if (are_few) return {{k, choice.experts}, weights};
-  const tensor::Tensor spread = context.builder().Reduce(
-      "router.spread", {tokens, count}, {{"slot", k}}, tensor::Reduction::kSum,
-      [&](const Exprs& s, const Exprs& r) {
-        const Expr is_chosen = tensor::Equal(choice.experts(s[0], r[0]), s[1]);
-        return tensor::Select(is_chosen, weights(s[0], r[0]), tensor::FloatLiteral(0));
-      });
-  return {{count, std::nullopt}, spread};
+  const int64_t most = context.builder().UnrollingOf(tokens).steps * k;
+  if (most <= count) return {rows, {k, choice.experts}, weights, std::nullopt};
+  return Grouping(context, choice.experts, count, GroupSize(most / count)).Group(rows, weights);
 }
 
-/// A layer of all experts: rows [tokens, in] or [tokens, slots, in] -> [tokens, slots, out].
+/// A layer of all experts: rows [m, in] or [m, slots, in] -> [m, slots, out].
 using Layer = std::function<tensor::Tensor(const tensor::Tensor& rows, const Experts& experts)>;
-
-/// The expert of a slot of a token.
-Expr ExpertAt(const Experts& experts, const Expr& token, const Expr& slot) {
-  return experts.chosen ? (*experts.chosen)(token, slot) : slot;
-}
 
 /// Adds the bias [experts, out], input number `i`, if there is one.
 tensor::Tensor WithBias(OperatorContext& context, int i, const tensor::Tensor& y,
@@ -190,13 +274,17 @@ void Mix(OperatorContext& context, bool among_chosen, const Layer& first, const 
     context.RefuseAttribute("use_sparse_mixer", "1", "it is not supported");
   }
   const tensor::Tensor rows = context.builder().View(x, {router.shape()[0], width});
-  const Routing routing = Route(context, router, among_chosen);
-  const tensor::Tensor h = Between(context, rows, routing.experts, first, third);
+  const Routing routing = Route(context, rows, router, among_chosen);
+  const tensor::Tensor h = Between(context, routing.rows, routing.experts, first, third);
   const tensor::Tensor y = second(h, routing.experts);
+  const std::vector<int64_t>& slots = routing.weights.shape();
   const tensor::Tensor sum = context.builder().Reduce(
-      "mix", {y.shape()[0], y.shape()[2]}, {{"slot", routing.experts.slots}},
-      tensor::Reduction::kSum, [&](const Exprs& s, const Exprs& r) {
-        return y(s[0], r[0], s[1]) * routing.weights(s[0], r[0]);
+      "mix", {slots[0], y.shape()[2]}, {{"slot", slots[1]}}, tensor::Reduction::kSum,
+      [&](const Exprs& s, const Exprs& r) {
+        const Expr weight = routing.weights(s[0], r[0]);
+        if (!routing.places) return y(s[0], r[0], s[1]) * weight;
+        const Expr place = (*routing.places)(s[0], r[0]), size(y.shape()[1]);
+        return y(tensor::FloorDiv(place, size), tensor::FloorMod(place, size), s[1]) * weight;
       });
   context.SetOutput(0, context.builder().View(sum, x.shape()));
 }
