@@ -6,6 +6,7 @@
 /// Module record: the SQLite store of runs of all kinds with their trials, tasks and targets, of
 /// pools of unmeasured programs, and of samples and models of the costs of programs.
 
+#include "bayloom/record/choice_store.h"
 #include "bayloom/record/database.h"
 #include "bayloom/record/json_lines.h"
 #include "bayloom/record/json_text.h"

@@ -258,6 +258,13 @@ constexpr Migration kStoreMigrations[] = {
         bytes BLOB NOT NULL
       );
     )sql"},
+    {7, R"sql(
+      CREATE TABLE choices (            -- what was chosen without measuring
+        key INTEGER PRIMARY KEY,        -- a hash of all it depends on
+        build INTEGER NOT NULL,         -- of the program that chose
+        choice TEXT NOT NULL
+      );
+    )sql"},
 };
 
 int64_t Pragma(Database& database, const char* name) {

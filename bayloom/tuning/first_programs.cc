@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "bayloom/tuning/estimated_choice.h"
 #include "bayloom/tuning/zero_trial_program.h"
 
 namespace bayloom::tuning {
@@ -19,12 +20,10 @@ FirstPrograms FirstProgramsOf(const sketch::SpaceGenerator& space, int tasks, Us
                               base::ThreadPool& pool) {
   const ZeroTrialOptions options = ZeroTrialOptions::For(tasks);
   FirstPrograms first;
-  if (space.workload().points.empty()) {
-    first.zero_trial = FastestByEstimate(space, {}, options, pool);
-  } else {
-    first.zero_trial = FastestForLargest(space, {}, {}, options, pool);
-    first.small = FastestForSmall(space, {}, *first.zero_trial, options, pool);
-  }
+  const sketch::DerivationChoice derivations;
+  EstimatedChoice choice(space, derivations, options, store, pool);
+  first.zero_trial = choice.Largest({});
+  first.small = choice.Small(*first.zero_trial);
   if (store == nullptr) return first;
   std::vector<sketch::Candidate> others = store->Adapt(space, kAdapted);
   if (auto known = store->Find(space)) others.insert(others.begin(), std::move(known->candidate));

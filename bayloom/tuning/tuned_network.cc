@@ -15,6 +15,7 @@
 #include "bayloom/measure/builder.h"
 #include "bayloom/tensor/primitives.h"
 #include "bayloom/tensor/workload_name.h"
+#include "bayloom/tuning/estimated_choice.h"
 #include "bayloom/tuning/measured_sets.h"
 #include "bayloom/tuning/program_front.h"
 #include "bayloom/tuning/restore.h"
@@ -27,19 +28,21 @@ constexpr int kMaxAdapted = 16;
 
 /// Programs for small lengths beside that for the largest, where axes are open. What is chosen by
 /// estimate is checked.
-std::vector<SmallCandidate> SmallPrograms(const sketch::SpaceGenerator& space,
-                                          const sketch::Candidate& largest,
-                                          const ChoiceOptions& options, base::ThreadPool& pool) {
-  if (space.workload().points.empty()) return {};
-  std::vector<SmallCandidate> small =
-      FastestForSmall(space, options.derivations, largest, options.zero_trials, pool);
+std::vector<SmallCandidate> SmallPrograms(EstimatedChoice& choice, const sketch::Candidate& largest,
+                                          const ChoiceOptions& options) {
+  std::vector<SmallCandidate> small = choice.Small(largest);
   std::erase_if(small, [&](const SmallCandidate& candidate) {
     if (options.check == nullptr) return false;
-    const Status checked = options.check->Check(space.workload(), candidate.candidate.program);
+    const Status checked = choice.Check(*options.check, candidate.candidate);
     if (!checked && options.warning) options.warning(checked.error().message);
     return !checked;
   });
   return small;
+}
+
+EstimatedChoice ChoiceIn(const sketch::SpaceGenerator& space, const ChoiceOptions& options,
+                         base::ThreadPool& pool) {
+  return {space, options.derivations, options.zero_trials, options.user_store, pool};
 }
 
 /// The fastest program recorded or kept; nullopt if there is none.
@@ -68,7 +71,8 @@ std::optional<ChosenProgram> KnownProgram(const sketch::SpaceGenerator& space,
                          is_best ? std::move(best->outcome) : std::move(set->trial.outcome), source,
                          std::move(set->small)};
   }
-  std::vector<SmallCandidate> small = SmallPrograms(space, best->candidate, options, pool);
+  EstimatedChoice choice = ChoiceIn(space, options, pool);
+  std::vector<SmallCandidate> small = SmallPrograms(choice, best->candidate, options);
   return ChosenProgram{std::move(best->candidate.program), std::move(best->outcome), source,
                        std::move(small)};
 }
@@ -80,13 +84,11 @@ ChosenProgram EstimatedProgram(const sketch::SpaceGenerator& space, const Choice
   std::erase_if(adapted, [&](const sketch::Candidate& candidate) {
     return !options.derivations.Allows(candidate.trace);
   });
-  sketch::Candidate chosen =
-      space.workload().points.empty()
-          ? FastestByEstimate(space, adapted, options.zero_trials, pool)
-          : FastestForLargest(space, options.derivations, adapted, options.zero_trials, pool);
+  EstimatedChoice choice = ChoiceIn(space, options, pool);
+  sketch::Candidate chosen = choice.Largest(adapted);
   bool is_plain = IsPlain(chosen);
   if (!is_plain && options.check != nullptr) {
-    const Status checked = options.check->Check(space.workload(), chosen.program);
+    const Status checked = choice.Check(*options.check, chosen);
     if (!checked) {
       if (options.warning) options.warning(checked.error().message);
       chosen = DefaultCandidate(space);
@@ -100,7 +102,7 @@ ChosenProgram EstimatedProgram(const sketch::SpaceGenerator& space, const Choice
     chosen = DefaultCandidate(space);
     is_plain = true;
   }
-  std::vector<SmallCandidate> small = SmallPrograms(space, chosen, options, pool);
+  std::vector<SmallCandidate> small = SmallPrograms(choice, chosen, options);
   return {std::move(chosen.program), std::nullopt,
           is_plain ? ProgramSource::kPlain : ProgramSource::kEstimated, std::move(small)};
 }

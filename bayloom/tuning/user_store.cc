@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "bayloom/base/hash.h"
 #include "bayloom/base/json.h"
 #include "bayloom/base/result.h"
 #include "bayloom/base/single_line.h"
@@ -48,6 +49,16 @@ std::optional<target::MachineModel> ProvisionalMachine(record::Store& store,
   }
 }
 
+/// What tells this build of the program from others: when its file was written, and its size.
+uint64_t HashOfThisBuild() {
+  const std::filesystem::path program = "/proc/self/exe";
+  std::error_code unknown;
+  base::Hasher hasher;
+  hasher.Add(static_cast<uint64_t>(std::filesystem::file_size(program, unknown)));
+  const auto written = std::filesystem::last_write_time(program, unknown).time_since_epoch();
+  return hasher.Add(static_cast<uint64_t>(written.count())).Digest();
+}
+
 }  // namespace
 
 std::optional<std::string> UserStore::DefaultPath() {
@@ -71,6 +82,8 @@ UserStore::UserStore(std::optional<std::string> path, Mode mode, Listener warnin
       if (!std::filesystem::exists(*path)) return;
       store_ = std::make_unique<record::Store>(*path, record::Store::Mode::kReadOnly);
       samples_ = std::make_unique<record::SampleStore>(*path, record::SampleStore::Mode::kReadOnly);
+      choices_ = std::make_unique<record::ChoiceStore>(*path, record::Store::Mode::kReadOnly,
+                                                       HashOfThisBuild());
     } else {
       const std::filesystem::path folder = std::filesystem::path(*path).parent_path();
       std::error_code failed;  // a home that cannot be written to is no store, and no news
@@ -78,6 +91,8 @@ UserStore::UserStore(std::optional<std::string> path, Mode mode, Listener warnin
       if (failed) return;
       store_ = std::make_unique<record::Store>(*path);
       samples_ = std::make_unique<record::SampleStore>(*path);
+      choices_ = std::make_unique<record::ChoiceStore>(*path, record::Store::Mode::kReadWrite,
+                                                       HashOfThisBuild());
     }
   } catch (const std::exception& error) {
     store_.reset();
@@ -187,6 +202,17 @@ void UserStore::Add(const std::string& name, const target::Target& target,
     store.AddTrials(better, 0);
     store.SetFinished(id, true);
   });
+}
+
+std::optional<std::string> UserStore::ChoiceOf(uint64_t key) {
+  std::optional<std::string> choice;
+  With([&](record::Store&) { choice = choices_->Find(key); });
+  return choice;
+}
+
+void UserStore::KeepChoice(uint64_t key, const std::string& choice) {
+  if (mode_ == Mode::kRead) return;
+  With([&](record::Store&) { choices_->Keep(key, choice); });
 }
 
 void UserStore::AddMeasured(const target::Target& target, const tensor::Workload& workload,

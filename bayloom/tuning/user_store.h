@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "bayloom/record/choice_store.h"
 #include "bayloom/record/sample_store.h"
 #include "bayloom/record/store.h"
 #include "bayloom/target/target.h"
@@ -61,6 +62,10 @@ class UserStore {
   /// Programs of workloads that differ in their extents only, adapted to these.
   std::vector<sketch::Candidate> Adapt(const sketch::SpaceGenerator& space, int count);
 
+  /// What this build of the program chose under a key (KeepChoice), in an earlier process, too.
+  std::optional<std::string> ChoiceOf(uint64_t key);
+  void KeepChoice(uint64_t key, const std::string& choice);
+
   struct Known {
     tensor::Workload workload;
     MeasuredCandidate program;
@@ -83,6 +88,7 @@ class UserStore {
   Listener warning_, notice_;
   std::unique_ptr<record::Store> store_;
   std::unique_ptr<record::SampleStore> samples_;  ///< of the same file
+  std::unique_ptr<record::ChoiceStore> choices_;  ///< of the same file
   std::optional<AdaptedPrograms> adapted_;
   uint64_t adapted_target_ = 0;  ///< hash of the one whose programs `adapted_` has
 };

@@ -257,7 +257,7 @@ TEST_F(SessionTest, EndsWithTheReasonWhereTheFirstTrialsAllFailAlike) {
   FailingEvaluator evaluator;
   Session session(strategy::SimulatedTarget(), TwoTasks(), store_, nullptr, evaluator, options_);
   EXPECT_EQ(session.Run(), trial::StopReason::kLost);
-  EXPECT_THAT(session.lost(), testing::HasSubstr("exit code 126"));
+  EXPECT_THAT(session.lost(), ::testing::HasSubstr("exit code 126"));
   EXPECT_EQ(HashesOf(session.id()).size(), 12u);
 }
 
