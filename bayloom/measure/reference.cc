@@ -21,6 +21,7 @@
 namespace bayloom::measure {
 namespace {
 
+/// Of an output at each point; the fewest of all points together, at least its corners.
 constexpr int64_t kMaxSamples = 64, kMinSamples = 8;
 /// Terms that all samples together may sum up: the definition is evaluated slowly.
 constexpr double kMaxSampledTerms = 1e6;
@@ -83,9 +84,11 @@ std::vector<SamplePoint> EvaluateSample(const tensor::Workload& workload,
                                         std::vector<tensor::HostTensor> arguments,
                                         const std::vector<std::vector<int64_t>>& points,
                                         uint64_t seed) {
+  const int64_t point_count = std::ssize(points);
   const double affordable =
-      kMaxSampledTerms / TermsPerElement(workload) / static_cast<double>(points.size());
-  const auto count = static_cast<int64_t>(std::clamp<double>(affordable, kMinSamples, kMaxSamples));
+      kMaxSampledTerms / TermsPerElement(workload) / static_cast<double>(point_count);
+  const auto fewest = static_cast<double>(std::max<int64_t>(2, kMinSamples / point_count));
+  const auto count = static_cast<int64_t>(std::clamp<double>(affordable, fewest, kMaxSamples));
   base::RandomStream random(seed);
   std::vector<SamplePoint> sample;
   const std::vector<tensor::BufferId> parameters = workload.Parameters();
