@@ -3,7 +3,6 @@
 
 """Decoders of language models: steps, going back, copies, generation."""
 
-import importlib.util
 import pathlib
 
 import numpy
@@ -12,27 +11,36 @@ import pytest
 import bayloom
 from bayloom import program
 
-_MAKE_DECODER = pathlib.Path(__file__).parents[2] / "benchmarks/decoders/make_decoder.py"
+_DECODERS = pathlib.Path(__file__).parents[2] / "benchmarks/decoders"
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory):
+def compiled(tmp_path_factory):
+    """Compiles a tiny decoder in a form of make_decoder.py; the model and the library."""
     onnx = pytest.importorskip("onnx")
-    spec = importlib.util.spec_from_file_location("make_decoder", _MAKE_DECODER)
-    make_decoder = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(make_decoder)
-    folder = tmp_path_factory.mktemp("decoder")
-    writer = make_decoder.Writer(make_decoder.FAMILIES["tiny"], 32, "optimum", 0)
-    onnx.save(writer.model(), folder / "tiny.onnx")
     try:
         program.executable()
     except program.CommandFailed as error:
         pytest.skip(str(error))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("BAYLOOM_STORE", "off")
-        return bayloom.compile(folder / "tiny.onnx", folder, threads=1, effort="none",
-                               dims={"batch_size": 1, "sequence_length": "1,2..8",
-                                     "past_sequence_length": "0..31"})
+
+    def compile_form(form, **dims):
+        folder = tmp_path_factory.mktemp(form)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.syspath_prepend(_DECODERS)
+            patch.setenv("BAYLOOM_STORE", "off")
+            import families
+            import make_decoder
+            model = make_decoder.FORMS[form](families.FAMILIES["tiny"], 32, 0).model()
+            onnx.save(model, folder / "tiny.onnx")
+            return model, bayloom.compile(folder / "tiny.onnx", folder, threads=1, effort="none",
+                                          dims=dims)
+    return compile_form
+
+
+@pytest.fixture(scope="module")
+def library(compiled):
+    return compiled("optimum", batch_size=1, sequence_length="1,2..8",
+                    past_sequence_length="0..31")[1]
 
 
 @pytest.fixture
@@ -94,3 +102,25 @@ def test_says_what_it_cannot_do(decoder):
     with pytest.raises(bayloom.MachineError, match="fewer tokens"):
         decoder.rewind(1)
     assert decoder.length == 0
+
+
+def test_replaces_states_and_begins_again(compiled):
+    reference = pytest.importorskip("onnx.reference")
+    model, library = compiled("mamba", batch_size=1)
+    decoder = bayloom.Decoder(library)
+    assert decoder.capacity is None
+    evaluator = reference.ReferenceEvaluator(model)
+    states = {value.name: numpy.zeros([dim.dim_value or 1 for dim in value.type.tensor_type.shape.dim],
+                                      "float32") for value in model.graph.input[1:]}
+    token, seen = 7, []
+    for _ in range(20):
+        outputs = evaluator.run(None, {"input_ids": numpy.array([[token]]), **states})
+        logits, states = outputs[0], dict(zip(states, outputs[1:]))
+        seen.append(token)
+        stepped = decoder.step([token])
+        numpy.testing.assert_allclose(stepped, logits[0, 0], rtol=1e-4, atol=1e-4)
+        token = int(stepped.argmax())
+    with pytest.raises(bayloom.MachineError, match="all of its tokens only"):
+        decoder.rewind(3)
+    decoder.reset()
+    numpy.testing.assert_allclose(decoder.step(seen), stepped, rtol=1e-4, atol=1e-4)
