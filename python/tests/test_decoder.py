@@ -33,7 +33,7 @@ def compiled(tmp_path_factory):
             model = make_decoder.FORMS[form](families.FAMILIES["tiny"], 32, 0).model()
             onnx.save(model, folder / "tiny.onnx")
             return model, bayloom.compile(folder / "tiny.onnx", folder, threads=1, effort="none",
-                                          dims=dims)
+                                          cache="model", dims=dims)
     return compile_form
 
 
@@ -104,23 +104,85 @@ def test_says_what_it_cannot_do(decoder):
     assert decoder.length == 0
 
 
+class Reference:
+    """A model evaluated by its definition, step by step, its outputs being its next states."""
+
+    def __init__(self, model, **held):
+        reference = pytest.importorskip("onnx.reference")
+        self.evaluator, self.held, self.length = reference.ReferenceEvaluator(model), held, 0
+        states = [value for value in model.graph.input
+                  if value.name.startswith("past_") and value.name not in held]
+        self.names = [value.name for value in model.graph.input]
+        self.states = {}
+        for value in states:
+            dims = [dim.dim_value or (0 if dim.dim_param == "past_sequence_length" else 1)
+                    for dim in value.type.tensor_type.shape.dim]
+            self.states[value.name] = numpy.zeros(dims, "float32")
+
+    def step(self, token):
+        end = self.length + 1
+        feed = {"input_ids": numpy.array([[token]]), "cache_position": numpy.array([self.length]),
+                "attention_mask": numpy.ones((1, end), "int64"),
+                "position_ids": numpy.array([[self.length]]), **self.held, **self.states}
+        logits, *states = self.evaluator.run(None, {n: feed[n] for n in self.names})
+        self.states, self.length = dict(zip(self.states, states)), end
+        return logits[0, -1]
+
+
+def expect_greedy_steps(decoder, reference, count):
+    """The tokens."""
+    token, tokens = 7, []
+    for _ in range(count):
+        tokens.append(token)
+        logits = decoder.step([token])
+        numpy.testing.assert_allclose(logits, reference.step(token), rtol=1e-4, atol=1e-4)
+        token = int(logits.argmax())
+    return tokens
+
+
 def test_replaces_states_and_begins_again(compiled):
-    reference = pytest.importorskip("onnx.reference")
     model, library = compiled("mamba", batch_size=1)
     decoder = bayloom.Decoder(library)
     assert decoder.capacity is None
-    evaluator = reference.ReferenceEvaluator(model)
-    states = {value.name: numpy.zeros([dim.dim_value or 1 for dim in value.type.tensor_type.shape.dim],
-                                      "float32") for value in model.graph.input[1:]}
-    token, seen = 7, []
-    for _ in range(20):
-        outputs = evaluator.run(None, {"input_ids": numpy.array([[token]]), **states})
-        logits, states = outputs[0], dict(zip(states, outputs[1:]))
-        seen.append(token)
-        stepped = decoder.step([token])
-        numpy.testing.assert_allclose(stepped, logits[0, 0], rtol=1e-4, atol=1e-4)
-        token = int(stepped.argmax())
+    seen = expect_greedy_steps(decoder, Reference(model), 40)
+    other = decoder.copy()
     with pytest.raises(bayloom.MachineError, match="all of its tokens only"):
         decoder.rewind(3)
     decoder.reset()
-    numpy.testing.assert_allclose(decoder.step(seen), stepped, rtol=1e-4, atol=1e-4)
+    decoder.step(seen)
+    numpy.testing.assert_allclose(decoder.step([5]), other.step([5]), rtol=1e-4, atol=1e-4)
+
+
+def test_replaces_some_states_and_lets_others_grow(compiled):
+    model, library = compiled("hybrid", batch_size=1, sequence_length=1,
+                              past_sequence_length="0..63")
+    expect_greedy_steps(bayloom.Decoder(library), Reference(model), 60)
+
+
+def test_caches_of_fixed_size_grow_up_to_it(compiled):
+    model, library = compiled("static", batch_size=1, sequence_length=1)
+    decoder = bayloom.Decoder(library)
+    assert decoder.capacity == 256
+    expect_greedy_steps(decoder, Reference(model), 256)
+    with pytest.raises(bayloom.MachineError, match="so many tokens"):
+        decoder.step([1])
+
+
+def test_holds_what_is_the_same_in_all_steps(compiled):
+    model, library = compiled("cross", batch_size=1, sequence_length=1,
+                              past_sequence_length="0..63", encoder_sequence_length="1..12")
+    decoder = bayloom.Decoder(library)
+    with pytest.raises(bayloom.MachineError, match="was not set"):
+        decoder.step([1])
+    random = numpy.random.default_rng(3)
+    for frames in (12, 5):
+        held = {name: random.standard_normal((1, 2, frames, 16)).astype("float32")
+                for name in decoder.held if "mask" not in name}
+        held["encoder_attention_mask"] = (numpy.arange(frames) > 1).astype("int64")[None]
+        decoder.hold(held)
+        assert decoder.length == 0
+        expect_greedy_steps(decoder, Reference(model, **held), 20)
+    with pytest.raises(bayloom.InputError, match="no input that is held"):
+        decoder.hold({"input_ids": held["encoder_attention_mask"]})
+    with pytest.raises(bayloom.InputError, match="is given as float64"):
+        decoder.hold({decoder.held[1]: numpy.zeros((1, 2, 5, 16))})

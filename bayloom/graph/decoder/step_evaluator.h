@@ -28,8 +28,8 @@ struct Known {
   bool operator==(const Known&) const = default;
 };
 
-/// Elements of values that follow from constants and from where the tokens of a step are, whatever
-/// the tokens and the caches are: positions, masks, what masks make of scores.
+/// Elements of values that follow from constants and from where the tokens of a step are, with any
+/// tokens and caches: positions, masks, what masks make of scores.
 class StepEvaluator {
  public:
   /// A step of `count` tokens behind `past` others.
