@@ -18,8 +18,8 @@ Forms are those that exporters write:
   tensor-scatter  the same by TensorScatter of operator set 24, Attention with nonpad_kv_seqlen,
             for one token; circular: with mode circular
   genai-fixed  GroupQueryAttention with past and present of --capacity rows
-  hybrid    as LFM2: two layers of short convolutions, past_conv.N in and present_conv.N out, then
-            one of attention in the form optimum
+  hybrid    as LFM2: short convolutions, past_conv.N in and present_conv.N out, and in every third
+            layer attention in the form optimum
   cross     of an encoder-decoder model: as optimum, with past_key_values.N.encoder.key/value and
             encoder_attention_mask besides, which stay the same
 

@@ -79,7 +79,7 @@ class Hybrid(Optimum):
     kernel = 3
 
     def mix(self, x, layer):
-        if layer % 3 == 2:
+        if layer % 3 == 1:
             return super().mix(x, layer)
         f, p = self.family, f"layers.{layer}.conv."
         parts = self.linear(x, p + "in", f.hidden, 3 * f.hidden)
