@@ -85,6 +85,7 @@ nlohmann::json DecoderJson(const graph::Graph& graph) {
       {"replaced_bytes", decoder->InputBytes(graph, graph::DecoderInput::kReplaced)},
       {"held_bytes", decoder->InputBytes(graph, graph::DecoderInput::kHeld)}};
   if (capacity < std::numeric_limits<int64_t>::max()) json["capacity"] = capacity;
+  if (decoder->window > 0) json["window"] = decoder->window;
   return json;
 }
 
@@ -104,6 +105,9 @@ std::string DecoderText(const nlohmann::json& decoder) {
       reads = {fmt::format("{:.1f} MB of constants", megabytes("constant_bytes"))};
   if (!decoder["states"].empty()) {
     states.push_back(StatesText(decoder["states"], "states"));
+    if (decoder.contains("window")) {
+      states.back() += fmt::format(" of a window of {} tokens", decoder["window"].get<int64_t>());
+    }
     reads.push_back(fmt::format("{:.4f} MB of states for each token before it",
                                 megabytes("state_bytes_per_token")));
   }

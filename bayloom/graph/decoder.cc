@@ -170,6 +170,10 @@ class DecoderFinder {
     decoder_.tokens = taken_.AsSymbol();
     const std::optional<int64_t> fixed = taken_.AsConstant();
     if (fixed) decoder_.token_count = *fixed;
+    const bool keeps_window =
+        decoder_.past >= 0 &&
+        graph_.symbols[static_cast<size_t>(decoder_.past)].Has(graph_.window - 1);
+    if (keeps_window) decoder_.window = graph_.window;
     bool is_known = (!past_ || decoder_.past >= 0) && (decoder_.tokens >= 0 || fixed);
     for (int s = 0; s < std::ssize(graph_.symbols); ++s) {
       is_known = is_known && (s == decoder_.past || s == decoder_.tokens || IsOfHeld(s));
@@ -229,7 +233,7 @@ int64_t Decoder::Fewest(const Graph& graph) const {
 }
 
 int64_t Decoder::Capacity(const Graph& graph) const {
-  if (past < 0) return std::numeric_limits<int64_t>::max();
+  if (past < 0 || window > 0) return std::numeric_limits<int64_t>::max();
   return graph.symbols[static_cast<size_t>(past)].largest + Fewest(graph);
 }
 

@@ -40,6 +40,7 @@ struct Decoder {
   int64_t token_count = 1;  ///< to this
   int logits = 0;           ///< position in Graph::outputs
   int64_t words = 0;
+  int64_t window = 0;       ///< tokens that one of them sees with itself; 0: all, or past is short
   bool gives_last = false;  ///< logits behind the last token only, not behind each one
 
   bool Has(DecoderInput input) const;

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "bayloom/graph/decoder/cache_update.h"
+#include "bayloom/graph/decoder/sliding_window.h"
 #include "bayloom/graph/decoder/tensor_lengths.h"
 #include "bayloom/graph/open/size_table.h"
 #include "bayloom/graph/passes/rewriting.h"
@@ -49,6 +50,7 @@ class CacheGrower {
     graph_.points = TypicalLengths(graph_.symbols);
     graph_.fixed_caches.clear();
     RemoveDeadNodes(graph_);
+    graph_.window = FindWindow(graph_);
     return std::move(graph_);
   }
 
@@ -70,7 +72,7 @@ class CacheGrower {
     }
     std::vector<SampleStep> samples;
     for (const auto& [past, count] : steps) {
-      samples.push_back({past, count, StepEvaluator(before_, inputs_, past, count)});
+      samples.push_back({past, count, StepEvaluator(before_, inputs_, past, count, past)});
     }
     return samples;
   }

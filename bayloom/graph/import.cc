@@ -16,6 +16,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/base/system_error.h"
 #include "bayloom/graph/builder.h"
+#include "bayloom/graph/decoder/sliding_window.h"
 #include "bayloom/graph/fixed_caches.h"
 #include "bayloom/graph/import/external_data.h"
 #include "bayloom/graph/import/functions.h"
@@ -445,6 +446,7 @@ Graph ImportOnnx(const std::string& path, const ImportOptions& options) {
     } else {
       graph = ImportOpen(path, model, options);
       ForgetInnerBounds(graph);
+      graph.window = FindWindow(graph);
     }
     Result<Graph> grown = GrowCaches(graph);
     if (grown && options.grow_caches) {

@@ -64,6 +64,28 @@ class Optimum(Growing):
         return self.attend(q, *present, self.seen, p)
 
 
+class Sliding(Optimum):
+    """Each token sees the last `window` tokens only, in all layers, as Mistral's do. The mask counts
+    from the first row of the caches, as transformers' masks do; positions are for rotations."""
+
+    window = 64
+
+    def mask(self):
+        shape = self.node("Shape", ["attention_mask"], "mask.shape")
+        total = self.node("Gather", [shape, self.constant("one", numpy.array(1))], "mask.total")
+        shape = self.node("Shape", ["input_ids"], "ids.shape")
+        tokens = self.node("Gather", [shape, "one"], "mask.tokens")
+        keys = self.node("Range", [self.constant("zero", numpy.array(0)), total, "one"], "mask.keys")
+        queries = self.node("Range", [self.node("Sub", [total, tokens], "mask.past"), total, "one"],
+                            "mask.places")
+        queries = self.node("Unsqueeze", [queries, self.ints(1)], "mask.queries")
+        first = self.node("Sub", [queries, self.ints(self.window)], "mask.before")
+        seen = self.node("And", [self.node("LessOrEqual", [keys, queries], "mask.causal"),
+                                 self.node("Greater", [keys, first], "mask.near")], "mask.seen")
+        return self.node("Where", [seen, self.scalar(0.0), self.scalar(-3.4028234663852886e38)],
+                         "mask")
+
+
 class Genai(Growing):
     """GroupQueryAttention, SimplifiedLayerNormalization and rotary tables."""
 

@@ -11,6 +11,7 @@ Forms are those that exporters write:
             logits and present.N.key/value out; attention as products, masks and softmax
   genai     the same interface with GroupQueryAttention, SimplifiedLayerNormalization and
             rotary tables, as onnxruntime-genai's model builder writes
+  sliding   as optimum, but each token sees the last --window tokens only
   mamba     layers of Mamba alone, for one token: past_conv.N and past_ssm.N in, present_conv.N
             and present_ssm.N out, of the same shapes
   static    caches of --capacity rows, updated at cache_position by ScatterND, as torch.export
@@ -37,7 +38,7 @@ import growing
 import recurrent
 from families import FAMILIES
 
-FORMS = {"optimum": growing.Optimum, "genai": growing.Genai, "mamba": recurrent.Mamba,
+FORMS = {"optimum": growing.Optimum, "genai": growing.Genai, "sliding": growing.Sliding, "mamba": recurrent.Mamba,
          "hybrid": recurrent.Hybrid, "static": fixed.Static,
          "static-elements": fixed.StaticElements, "tensor-scatter": fixed.TensorScatter,
          "circular": fixed.Circular, "genai-fixed": fixed.GenaiFixed, "cross": cross.Cross}
@@ -52,12 +53,15 @@ def main():
     parser.add_argument("--layers", type=int, help="in place of the family's number")
     parser.add_argument("--words", type=int, help="in place of the family's vocabulary")
     parser.add_argument("--capacity", type=int, help="rows of caches of fixed size (256)")
+    parser.add_argument("--window", type=int, help="tokens that one sees, of the form sliding (64)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", required=True, help="the ONNX file")
     given = parser.parse_args()
     changes = {k: v for k, v in (("layers", given.layers), ("words", given.words)) if v}
     family = dataclasses.replace(FAMILIES[given.family], **changes)
     writer = FORMS[given.form](family, given.bits, given.seed)
+    if given.window:
+        writer.window = given.window
     if given.capacity:
         writer.capacity = given.capacity
     model = writer.model()

@@ -146,7 +146,7 @@ def test_replaces_states_and_begins_again(compiled):
     assert decoder.capacity is None
     seen = expect_greedy_steps(decoder, Reference(model), 40)
     other = decoder.copy()
-    with pytest.raises(bayloom.MachineError, match="all of its tokens only"):
+    with pytest.raises(bayloom.MachineError, match="so few tokens any more"):
         decoder.rewind(3)
     decoder.reset()
     decoder.step(seen)
@@ -157,6 +157,24 @@ def test_replaces_some_states_and_lets_others_grow(compiled):
     model, library = compiled("hybrid", batch_size=1, sequence_length=1,
                               past_sequence_length="0..63")
     expect_greedy_steps(bayloom.Decoder(library), Reference(model), 60)
+
+
+def test_a_window_slides_over_any_number_of_tokens(compiled):
+    model, library = compiled("sliding", batch_size=1, sequence_length="1,2..8",
+                              past_sequence_length="0..100")
+    decoder, reference = bayloom.Decoder(library), Reference(model)
+    assert decoder.capacity is None
+    tokens = expect_greedy_steps(decoder, reference, 400)  # with the caches of all tokens
+    other = decoder.copy()
+    expected = other.step([3, 4, 5])
+    with pytest.raises(bayloom.MachineError, match="so few tokens any more"):
+        decoder.rewind(200)
+    decoder.step([9])
+    decoder.rewind(400)
+    numpy.testing.assert_allclose(decoder.step([3, 4, 5]), expected, rtol=1e-4, atol=1e-4)
+    decoder.reset()
+    decoder.step(tokens)
+    numpy.testing.assert_allclose(decoder.step([3, 4, 5]), expected, rtol=1e-4, atol=1e-4)
 
 
 def test_caches_of_fixed_size_grow_up_to_it(compiled):

@@ -11,7 +11,7 @@
 namespace bayloom::graph {
 
 /// That the models here know.
-inline constexpr int64_t kWords = 12;
+inline constexpr int64_t kDecoderWords = 12;
 
 /// Numbers that are neither equal nor regular, as ONNX's text format has them.
 inline std::string SomeNumbers(int count) {

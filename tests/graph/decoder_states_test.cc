@@ -94,7 +94,8 @@ class Reference {
     inputs_[0].SetInt(0, token);
     std::vector<HostTensor> outputs = EvaluateGraph(graph_, inputs_);
     std::vector<float> logits;
-    for (int64_t w = 0; w < kWords; ++w) logits.push_back(static_cast<float>(outputs[0].Get(w)));
+    for (int64_t w = 0; w < kDecoderWords; ++w)
+      logits.push_back(static_cast<float>(outputs[0].Get(w)));
     for (size_t i = 1; i < outputs.size(); ++i) inputs_[i] = std::move(outputs[i]);
     return logits;
   }
@@ -117,13 +118,13 @@ class ReplacedStates : public ::testing::Test {
   auto IsNear(const std::vector<float>& expected) {
     return ::testing::Pointwise(::testing::FloatNear(1e-4F), expected);
   }
-  std::vector<float> Logits() const { return {logits_, logits_ + kWords}; }
+  std::vector<float> Logits() const { return {logits_, logits_ + kDecoderWords}; }
 
   const TaskGraph tasks_ = Tasks(RecurrentText("h", "present_h"));
   const DecoderLibrary library_{{&tasks_}};
   void* const model_ = library_.NewModel();
   void* const other_ = library_.NewModel();
-  float logits_[kWords];
+  float logits_[kDecoderWords];
 };
 
 TEST_F(ReplacedStates, AreThoseOfTheStepBefore) {
@@ -133,7 +134,7 @@ TEST_F(ReplacedStates, AreThoseOfTheStepBefore) {
     ASSERT_EQ(library_.Step(model_, {token}, logits_), BAYLOOM_OK);
     const std::vector<float> expected = reference.Step(token);
     ASSERT_THAT(Logits(), IsNear(expected)) << i;
-    token = (std::ranges::max_element(expected) - expected.begin() + i) % kWords;
+    token = (std::ranges::max_element(expected) - expected.begin() + i) % kDecoderWords;
   }
   EXPECT_EQ(library_.Length(model_), 300u);
 }
@@ -237,7 +238,7 @@ class HeldInputs : public ::testing::TestWithParam<bool> {
       outputs = EvaluateGraph(fixed, inputs);
       inputs[3] = outputs[1];
     }
-    for (int64_t w = 0; w < kWords; ++w) ASSERT_NEAR(logits_[w], outputs[0].Get(w), 1e-4);
+    for (int64_t w = 0; w < kDecoderWords; ++w) ASSERT_NEAR(logits_[w], outputs[0].Get(w), 1e-4);
   }
 
   const TaskGraph tasks_ = Tasks(CrossText(), Options());
@@ -245,7 +246,7 @@ class HeldInputs : public ::testing::TestWithParam<bool> {
   void* const model_ = library_.NewModel();
   std::vector<float> frames_;
   std::vector<int64_t> mask_;
-  float logits_[kWords];
+  float logits_[kDecoderWords];
 };
 
 TEST_P(HeldInputs, AreFound) {

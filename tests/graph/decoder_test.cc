@@ -39,7 +39,7 @@ TEST(Decoder, IsFoundWithWhatItsInputsAre) {
   EXPECT_THAT(decoder->inputs, ::testing::ElementsAre(DecoderInput::kTokens, DecoderInput::kMask,
                                                       DecoderInput::kPositions, DecoderInput::kPast,
                                                       DecoderInput::kPast));
-  EXPECT_EQ(decoder->words, kWords);
+  EXPECT_EQ(decoder->words, kDecoderWords);
   EXPECT_EQ(decoder->Capacity(tasks.graph), kCapacity);
   EXPECT_EQ(decoder->StateBytes(tasks.graph, 9), 10 * 2 * 2 * 32 * 4);
 }
@@ -143,8 +143,8 @@ class DecoderSteps : public ::testing::Test {
     }
     const tensor::HostTensor logits = EvaluateGraph(fixed, inputs)[0];
     std::vector<float> last;
-    for (int64_t w = 0; w < kWords; ++w) {
-      last.push_back(static_cast<float>(logits.Get((count - 1) * kWords + w)));
+    for (int64_t w = 0; w < kDecoderWords; ++w) {
+      last.push_back(static_cast<float>(logits.Get((count - 1) * kDecoderWords + w)));
     }
     return last;
   }
@@ -161,7 +161,7 @@ class DecoderSteps : public ::testing::Test {
                                       6, 8,  3, 3, 0, 1, 2, 11, 5, 9};
   const DecoderLibrary library_{{&tasks_[0], &tasks_[1]}};
   void* const models_[2] = {library_.NewModel(), library_.NewModel()};
-  float logits_[kWords];
+  float logits_[kDecoderWords];
 };
 
 TEST_F(DecoderSteps, StepsGiveWhatAllTokensGiveAtOnce) {
@@ -221,7 +221,7 @@ TEST_F(DecoderSteps, GoesBackAndCopies) {
 
 TEST_F(DecoderSteps, RefusesWithoutEffect) {
   ASSERT_EQ(Step(models_[0], {1, 2, 3}), BAYLOOM_OK);
-  EXPECT_EQ(Step(models_[0], {kWords}), BAYLOOM_ERROR_TOKEN);
+  EXPECT_EQ(Step(models_[0], {kDecoderWords}), BAYLOOM_ERROR_TOKEN);
   EXPECT_EQ(Step(models_[0], {0, -1}), BAYLOOM_ERROR_TOKEN);
   EXPECT_EQ(Step(models_[0], {}), BAYLOOM_ERROR_NULL);
   EXPECT_EQ(Step(nullptr, {1}), BAYLOOM_ERROR_NULL);
@@ -241,7 +241,7 @@ TEST_F(DecoderSteps, HoldsAfterManyStepsWhatItHeldAtFirst) {
     if (Length(models_[0]) == kCapacity) {
       ASSERT_EQ(Rewind(models_[0], 3), BAYLOOM_OK);
     }
-    ASSERT_EQ(Step(models_[0], {i % kWords}), BAYLOOM_OK);
+    ASSERT_EQ(Step(models_[0], {i % kDecoderWords}), BAYLOOM_OK);
   }
   ASSERT_EQ(Rewind(models_[0], 3), BAYLOOM_OK);
   ASSERT_EQ(Step(models_[0], {8}), BAYLOOM_OK);
@@ -274,7 +274,7 @@ TEST_F(DecoderSteps, StepsFollowARun) {
   const int64_t ids[] = {4, 5}, ones[] = {1, 1}, positions[] = {0, 1};
   const size_t row[] = {1, 2}, empty[] = {1, 2, 0, 32};
   const float nothing = 0;
-  float logits[2 * kWords], present[2][2 * 2 * 32];
+  float logits[2 * kDecoderWords], present[2][2 * 2 * 32];
   const bayloom_input inputs[] = {{ids, sizeof(ids), row},
                                   {ones, sizeof(ones), row},
                                   {positions, sizeof(positions), row},

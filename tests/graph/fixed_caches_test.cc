@@ -133,7 +133,8 @@ class FixedCaches : public ::testing::TestWithParam<Form> {
       for (size_t c = 0; c < 2; ++c) inputs[caches + c] = outputs[1 + c];
     }
     std::vector<float> logits;
-    for (int64_t w = 0; w < kWords; ++w) logits.push_back(static_cast<float>(outputs[0].Get(w)));
+    for (int64_t w = 0; w < kDecoderWords; ++w)
+      logits.push_back(static_cast<float>(outputs[0].Get(w)));
     return logits;
   }
   void ExpectLogitsOf(const std::vector<int64_t>& tokens) {
@@ -143,7 +144,7 @@ class FixedCaches : public ::testing::TestWithParam<Form> {
   const TaskGraph one_ = Grown(GetParam(), 1), three_ = Grown(GetParam(), 3);
   const DecoderLibrary library_{{&one_, &three_}};
   void* const model_ = library_.NewModel();
-  float logits_[kWords];
+  float logits_[kDecoderWords];
 };
 
 TEST_P(FixedCaches, AreStatesThatGrow) {
@@ -159,7 +160,7 @@ TEST_P(FixedCaches, HoldAsManyTokensAsTheyHaveRows) {
   ASSERT_EQ(library_.Step(model_, seen, logits_), BAYLOOM_OK);
   ExpectLogitsOf(seen);
   while (static_cast<int64_t>(seen.size()) < kCacheRows) {
-    seen.push_back(static_cast<int64_t>(5 * seen.size()) % kWords);
+    seen.push_back(static_cast<int64_t>(5 * seen.size()) % kDecoderWords);
     ASSERT_EQ(library_.Step(model_, {seen.back()}, logits_), BAYLOOM_OK);
     ExpectLogitsOf(seen);
   }

@@ -71,6 +71,26 @@ static bool SetLengths(bayloom_model* model, int shape, int64_t past, int64_t co
   return true;
 }
 
+/* Whether states have rows that no later token needs. */
+static bool MaySlide(const bayloom_decoder* decoder, int64_t rows) {
+  return decoder->window > 0 && rows > decoder->window - 1;
+}
+
+/* The last rows that tokens may need become the first ones. */
+static void Slide(bayloom_model* model) {
+  const bayloom_decoder* decoder = model->network->decoder;
+  const int64_t kept = decoder->window - 1;
+  for (int s = 0; s < decoder->state_count; ++s) {
+    const bayloom_state* state = &decoder->states[s];
+    for (int64_t block = 0; block < state->outer; ++block) {
+      char* const rows = model->states + state->position + block * state->room * state->row_bytes;
+      memmove(rows, rows + (model->rows - kept) * state->row_bytes,
+              (size_t)(kept * state->row_bytes));
+    }
+  }
+  model->rows = kept;
+}
+
 static int Check(bayloom_model* model, int64_t past, const int64_t* ids, size_t count) {
   const bayloom_network* network = model->network;
   const bayloom_decoder* decoder = network->decoder;
@@ -81,11 +101,15 @@ static int Check(bayloom_model* model, int64_t past, const int64_t* ids, size_t 
   for (size_t i = 0; i < count; ++i) {
     if (ids[i] < 0 || ids[i] >= decoder->words) return BAYLOOM_ERROR_TOKEN;
   }
-  int64_t left = (int64_t)count, taken = 0;
+  int64_t left = (int64_t)count, taken = 0, rows = model->rows;
   if (left == 0) return BAYLOOM_ERROR_SIZE;
-  for (; left > 0; left -= taken, past += taken) {
-    const int shape = ShapeFor(network, past, left, &taken);
-    if (shape < 0 || !SetLengths(model, shape, past, taken)) return BAYLOOM_ERROR_SIZE;
+  for (; left > 0; left -= taken, rows += taken) {
+    int shape = ShapeFor(network, rows, left, &taken);
+    if (shape < 0 && MaySlide(decoder, rows)) {
+      rows = decoder->window - 1;
+      shape = ShapeFor(network, rows, left, &taken);
+    }
+    if (shape < 0 || !SetLengths(model, shape, rows, taken)) return BAYLOOM_ERROR_SIZE;
   }
   return BAYLOOM_OK;
 }
@@ -108,7 +132,7 @@ static void FillFloats(float* to, int64_t count) {
   for (int64_t i = 0; i < count; ++i) to[i] = 1;
 }
 
-/* `past` tokens are seen before those of the step, `all` with them, as far as the step knows. */
+/* Of `past` tokens before those of the step there are rows, of `all` with them. */
 static void FillInput(bayloom_model* model, int shape, int input, int64_t past, int64_t all,
                       const int64_t* ids) {
   const bayloom_network* network = model->network;
@@ -172,13 +196,13 @@ static void KeepResults(bayloom_model* model) {
 }
 
 /* A part of a step that one shape takes. */
-static int TakePart(bayloom_model* model, int shape, int64_t past, const int64_t* ids,
-                    int64_t count, float* logits) {
+static int TakePart(bayloom_model* model, int shape, const int64_t* ids, int64_t count,
+                    float* logits) {
   const bayloom_network* network = model->network;
   const bayloom_decoder* decoder = network->decoder;
   const bayloom_step_shape* step = &decoder->shapes[shape];
-  if (!SetLengths(model, shape, past, count)) return BAYLOOM_ERROR_SIZE;
-  const int64_t before = step->past < 0 ? 0 : past;
+  if (!SetLengths(model, shape, model->rows, count)) return BAYLOOM_ERROR_SIZE;
+  const int64_t before = step->past < 0 ? 0 : model->rows;
   for (int o = 0; o < network->output_count; ++o) model->outputs[o] = NULL;
   for (int i = 0; i < network->input_count; ++i) {
     FillInput(model, shape, i, before, before + count, ids);
@@ -190,7 +214,8 @@ static int TakePart(bayloom_model* model, int shape, int64_t past, const int64_t
   const int code = bayloom_model_compute(model, shape, logits);
   if (code != BAYLOOM_OK) return code;
   KeepResults(model);
-  atomic_store(&model->length, past + count);
+  model->rows += count;
+  atomic_fetch_add(&model->length, count);
   return BAYLOOM_OK;
 }
 
@@ -198,13 +223,16 @@ int bayloom_decoder_step(const bayloom_network* network, bayloom_model* model, c
                          size_t count, float* logits) {
   if (model == NULL || model->network != network || ids == NULL) return BAYLOOM_ERROR_NULL;
   if (!bayloom_model_claim(model)) return BAYLOOM_ERROR_BUSY;
-  int64_t past = atomic_load(&model->length), taken = 0;
-  int code = Check(model, past, ids, count);
+  int64_t taken = 0;
+  int code = Check(model, atomic_load(&model->length), ids, count);
   for (int64_t left = (int64_t)count; code == BAYLOOM_OK && left > 0; left -= taken) {
-    const int shape = ShapeFor(network, past, left, &taken);
-    code = TakePart(model, shape, past, ids, taken, taken == left ? logits : NULL);
+    int shape = ShapeFor(network, model->rows, left, &taken);
+    if (shape < 0) {
+      Slide(model);
+      shape = ShapeFor(network, model->rows, left, &taken);
+    }
+    code = TakePart(model, shape, ids, taken, taken == left ? logits : NULL);
     ids += taken;
-    past += taken;
   }
   bayloom_model_release(model);
   return code;
@@ -215,21 +243,31 @@ size_t bayloom_decoder_length(const bayloom_network* network, const bayloom_mode
   return (size_t)atomic_load(&model->length);
 }
 
-/* Whether a model that holds some tokens can go back to the first of them. */
-static int CanGoBack(const bayloom_network* network, int64_t held, size_t length) {
-  if (length > (uint64_t)held) return BAYLOOM_ERROR_LENGTH;
-  if (length == 0 || length == (uint64_t)held) return BAYLOOM_OK;
+static bool Replaces(const bayloom_network* network) {
   for (int i = 0; i < network->input_count; ++i) {
-    if (network->decoder->inputs[i] == BAYLOOM_REPLACED) return BAYLOOM_ERROR_REWIND;
+    if (network->decoder->inputs[i] == BAYLOOM_REPLACED) return true;
   }
+  return false;
+}
+
+static int GoBack(bayloom_model* model, size_t length) {
+  const int64_t held = atomic_load(&model->length), before = held - model->rows;
+  const int64_t window = model->network->decoder->window;
+  if (length > (uint64_t)held) return BAYLOOM_ERROR_LENGTH;
+  const int64_t to = (int64_t)length;
+  if (to == held) return BAYLOOM_OK;
+  if (to > 0 && Replaces(model->network)) return BAYLOOM_ERROR_REWIND;
+  /* Rows of tokens that the next one sees may be gone. */
+  if (to > 0 && before > 0 && to - (window - 1) < before) return BAYLOOM_ERROR_REWIND;
+  model->rows = to > 0 ? to - before : 0;
+  atomic_store(&model->length, to);
   return BAYLOOM_OK;
 }
 
 int bayloom_decoder_rewind(const bayloom_network* network, bayloom_model* model, size_t length) {
   if (model == NULL || model->network != network) return BAYLOOM_ERROR_NULL;
   if (!bayloom_model_claim(model)) return BAYLOOM_ERROR_BUSY;
-  const int code = CanGoBack(network, atomic_load(&model->length), length);
-  if (code == BAYLOOM_OK) atomic_store(&model->length, (int64_t)length);
+  const int code = GoBack(model, length);
   bayloom_model_release(model);
   return code;
 }
@@ -278,6 +316,7 @@ static int SetHeld(bayloom_model* model, int input, const bayloom_input* value) 
   }
   if (value->bytes > 0) memcpy(model->input_copies[input], value->data, value->bytes);
   held->is_given = held->is_new = true;
+  model->rows = 0;
   atomic_store(&model->length, 0);
   return BAYLOOM_OK;
 }
@@ -301,7 +340,7 @@ static void CopyStates(const bayloom_model* from, bayloom_model* to) {
     const bayloom_state* state = &decoder->states[s];
     for (int64_t block = 0; block < state->outer; ++block) {
       const int64_t place = state->position + block * state->room * state->row_bytes;
-      memcpy(to->states + place, from->states + place, (size_t)(length * state->row_bytes));
+      memcpy(to->states + place, from->states + place, (size_t)(from->rows * state->row_bytes));
     }
   }
   for (int i = 0; i < from->network->input_count; ++i) {
@@ -313,6 +352,7 @@ static void CopyStates(const bayloom_model* from, bayloom_model* to) {
       memcpy(to->input_copies[i], from->input_copies[i], (size_t)HeldBytes(from, i));
     }
   }
+  to->rows = from->rows;
   atomic_store(&to->length, length);
 }
 
@@ -341,6 +381,21 @@ static void HoldInput(bayloom_model* model, int input, const int64_t* dims, int 
   }
 }
 
+/* Where the first token of a run was: as many were before as there are rows, unless a window has
+ * left some behind, of which positions tell. */
+static int64_t FirstOf(const bayloom_model* model, int shape) {
+  const bayloom_decoder* decoder = model->network->decoder;
+  const int past = decoder->shapes[shape].past;
+  int64_t first = past < 0 ? 0 : model->lengths[past];
+  for (int i = 0; decoder->window > 0 && i < model->network->input_count; ++i) {
+    if (decoder->inputs[i] != BAYLOOM_POSITIONS) continue;
+    int64_t given = 0;
+    memcpy(&given, model->inputs[i], (size_t)model->network->shapes[shape].element_bytes[i]);
+    if (given > first) first = given;
+  }
+  return first;
+}
+
 void bayloom_decoder_note(bayloom_model* model, int shape) {
   const bayloom_decoder* decoder = model->network->decoder;
   const bayloom_step_shape* step = &decoder->shapes[shape];
@@ -353,5 +408,6 @@ void bayloom_decoder_note(bayloom_model* model, int shape) {
            (size_t)tensors->input_bytes[i]);
   }
   const int64_t count = step->tokens < 0 ? step->count : model->lengths[step->tokens];
-  atomic_store(&model->length, (step->past < 0 ? 0 : model->lengths[step->past]) + count);
+  model->rows = (step->past < 0 ? 0 : model->lengths[step->past]) + count;
+  atomic_store(&model->length, FirstOf(model, shape) + count);
 }

@@ -56,6 +56,7 @@ typedef struct bayloom_decoder {
   int logits;        /* the number of the output */
   int64_t words;     /* of a row of it */
   int64_t capacity;  /* tokens that a model holds; INT64_MAX: any number */
+  int64_t window;    /* rows of states that a token needs with its own; 0: all */
   int state_count;
   const bayloom_state* states;
   const bayloom_step_shape* shapes; /* parallel to the network's */

@@ -387,7 +387,7 @@ const char* bayloom_error_text(const bayloom_network* network, int code) {
     case BAYLOOM_ERROR_LENGTH:
       return "the model holds fewer tokens";
     case BAYLOOM_ERROR_REWIND:
-      return "the model can forget all of its tokens only: it has states that each step replaces";
+      return "the model has no states of so few tokens any more: it can forget all";
     case BAYLOOM_ERROR_UNSET:
       return "an input that is the same in all steps was not set";
     default:

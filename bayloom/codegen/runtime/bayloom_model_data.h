@@ -35,6 +35,7 @@ struct bayloom_model {
   int64_t* lengths;         /* of the open dimensions */
   int64_t* dims;            /* of all tensors */
   bayloom_held_input* held; /* by input */
+  int64_t rows;             /* of its states: those of the last tokens, of all without a window */
   atomic_llong length;      /* of a decoder: how many tokens the states are of */
   /* The process in which a run is under way, as bayloom_process() numbers them; 0: none. The child
    * of a fork has a copy of the model that no thread of it uses. */

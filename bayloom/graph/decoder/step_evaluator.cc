@@ -110,10 +110,16 @@ std::vector<int64_t> IndexAt(const std::vector<int64_t>& shape, int64_t flat) {
 }
 
 StepEvaluator::StepEvaluator(const Graph& graph, const StepInputs& inputs, int64_t past,
-                             int64_t count)
-    : graph_(graph), inputs_(inputs), past_(past), count_(count), producers_(graph.Producers()) {
+                             int64_t count, int64_t first)
+    : graph_(graph),
+      inputs_(inputs),
+      past_(past),
+      count_(count),
+      first_(first),
+      producers_(graph.Producers()) {
   for (const Symbol& symbol : graph.symbols) lengths_.push_back(symbol.largest);
   if (const int tokens = inputs.taken.AsSymbol(); tokens >= 0) lengths_[tokens] = count;
+  if (inputs.past) lengths_[inputs.past->AsSymbol()] = past;
 }
 
 int64_t StepEvaluator::ExtentOf(const tensor::Iter& iter) const {
@@ -148,13 +154,13 @@ Known StepEvaluator::OfInput(const Value& value, DecoderInput kind,
   const int64_t place = FlatIndex(value.shape, index);
   switch (kind) {
     case DecoderInput::kPositions:
-      return Integer(past_ + place);
+      return Integer(first_ + place);
     case DecoderInput::kFirst:
-      return Integer(past_);
+      return Integer(first_);
     case DecoderInput::kLast:
-      return Integer(past_ + count_ - 1);
+      return Integer(first_ + count_ - 1);
     case DecoderInput::kTotal:
-      return Integer(past_ + count_);
+      return Integer(first_ + count_);
     case DecoderInput::kMask: {
       const int64_t one = place < past_ + count_ ? 1 : 0;
       return tensor::IsFloat(value.dtype) ? Real(value.dtype, static_cast<double>(one))

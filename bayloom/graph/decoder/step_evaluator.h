@@ -32,8 +32,10 @@ struct Known {
 /// tokens and caches: positions, masks, what masks make of scores.
 class StepEvaluator {
  public:
-  /// A step of `count` tokens behind `past` others.
-  StepEvaluator(const Graph& graph, const StepInputs& inputs, int64_t past, int64_t count);
+  /// A step of `count` tokens behind `past` others that there are rows of; `first` is the position
+  /// of the first one.
+  StepEvaluator(const Graph& graph, const StepInputs& inputs, int64_t past, int64_t count,
+                int64_t first);
 
   Known At(ValueId value, const std::vector<int64_t>& index);
   /// An expression of a node where its iterators have these values.
@@ -53,7 +55,7 @@ class StepEvaluator {
 
   const Graph& graph_;
   const StepInputs& inputs_;
-  const int64_t past_, count_;
+  const int64_t past_, count_, first_;
   const std::vector<int> producers_;
   std::vector<int64_t> lengths_;  // of the symbols
   std::map<std::pair<ValueId, int64_t>, Known> known_;

@@ -13,7 +13,8 @@ namespace bayloom::graph {
 
 /// What follows from the tokens of a step and their places.
 struct StepInputs {
-  Length taken = 1;  ///< how many tokens a step takes
+  Length taken = 1;            ///< how many tokens a step takes
+  std::optional<Length> past;  ///< how many rows states have before it, where they grow
   /// Parallel to the graph's inputs; nullopt: it does not follow from them. The past of growing
   /// states is kPast.
   std::vector<std::optional<DecoderInput>> kinds;

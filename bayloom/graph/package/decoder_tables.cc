@@ -120,7 +120,8 @@ std::vector<std::pair<tensor::DType, std::vector<int64_t>>> MemoriesOf(const Gra
 }
 
 bool AreAlike(const Decoder& a, const Decoder& b) {
-  return a.inputs == b.inputs && a.next == b.next && a.logits == b.logits && a.words == b.words;
+  return a.inputs == b.inputs && a.next == b.next && a.window == b.window && a.logits == b.logits &&
+         a.words == b.words;
 }
 
 bool IsForGpu(const PackageShape& shape) {
@@ -176,10 +177,11 @@ std::string DecoderTable(IrText& ir, const PackagedDecoder& decoder,
                                  shape.token_count, is_row_open ? 1 : 0));
   }
   const std::string table = fmt::format(
-      "{{ {}, {}, i32 {}, i64 {}, i64 {}, i32 {}, {}, {} }}", ir.Numbers("i32", decoder.fills),
-      ir.Numbers("i32", next), first.logits, first.words, decoder.capacity, states.size(),
-      ir.Table("{ i64, i64, i64, i64 }", places), ir.Table("{ i32, i32, i64, i32 }", shapes));
-  return ir.Table("{ ptr, ptr, i32, i64, i64, i32, ptr, ptr }", {&table, 1});
+      "{{ {}, {}, i32 {}, i64 {}, i64 {}, i64 {}, i32 {}, {}, {} }}",
+      ir.Numbers("i32", decoder.fills), ir.Numbers("i32", next), first.logits, first.words,
+      decoder.capacity, first.window, states.size(), ir.Table("{ i64, i64, i64, i64 }", places),
+      ir.Table("{ i32, i32, i64, i32 }", shapes));
+  return ir.Table("{ ptr, ptr, i32, i64, i64, i64, i32, ptr, ptr }", {&table, 1});
 }
 
 std::optional<LastLogits> LastLogitsOf(const Graph& graph, const NetworkPlan& plan) {
@@ -212,7 +214,10 @@ std::string DecoderDeclarations(const PackagedDecoder& decoder, const std::strin
       kStepDeclarations, fmt::arg("name", name), fmt::arg("words", decoder.shapes.front().words),
       fmt::arg("capacity", has_limit ? fmt::format("{}", decoder.capacity) : "INT64_MAX"),
       fmt::arg("limit", has_limit ? "" : " (INT64_MAX: any number)"),
-      fmt::arg("rewind", replaces ? ": all or none,\n * as each step replaces states" : ""));
+      fmt::arg("rewind", decoder.shapes.front().window > 0
+                             ? ": none, or as many as\n * the window still has all rows for"
+                         : replaces ? ": all or none,\n * as each step replaces states"
+                                    : ""));
   if (decoder.held.empty()) return text;
   std::vector<std::string> held;
   for (const auto& [input, tensor] : decoder.held) {
