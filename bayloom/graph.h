@@ -17,6 +17,7 @@
 #include "bayloom/graph/decoder.h"
 #include "bayloom/graph/executor.h"
 #include "bayloom/graph/extent_sum.h"
+#include "bayloom/graph/fixed_caches.h"
 #include "bayloom/graph/graph.h"
 #include "bayloom/graph/import.h"
 #include "bayloom/graph/length.h"

@@ -49,7 +49,8 @@ std::vector<tensor::HostTensor> InputsFor(const graph::Graph& graph,
   std::vector<tensor::HostTensor> inputs = graph::MakeRandomInputs(graph, 0);
   for (size_t i = 0; i < inputs.size(); ++i) {
     const graph::DecoderInput kind = decoder.inputs[i];
-    for (int64_t e = 0; e < inputs[i].ElementCount() && kind != graph::DecoderInput::kPast; ++e) {
+    const bool is_kept = kind == graph::DecoderInput::kPast || kind == graph::DecoderInput::kHeld;
+    for (int64_t e = 0; e < inputs[i].ElementCount() && !is_kept; ++e) {
       if (kind == graph::DecoderInput::kTokens) {
         inputs[i].SetInt(e, inputs[i].GetInt(e) % decoder.words);
       } else {
@@ -86,7 +87,9 @@ class StepTimer {
     step.timing = measure::Summarize(times);
     step.timing.runs = static_cast<int64_t>(times.size());
     step.bytes = graph::Decoder::ConstantBytes(graph_, lengths) +
-                 graph::Decoder::StateBytes(graph_, step.past, step.count);
+                 graph::Decoder::StateBytes(graph_, step.past, step.count) +
+                 decoder_.InputBytes(graph_, graph::DecoderInput::kReplaced) +
+                 decoder_.InputBytes(graph_, graph::DecoderInput::kHeld);
     Divide(step);
   }
 

@@ -6,6 +6,7 @@
 
 #include <CLI/App.hpp>
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -20,6 +21,7 @@
 #include "bayloom/cli/options/model_option.h"
 #include "bayloom/cli/partial_plan.h"
 #include "bayloom/graph/decoder.h"
+#include "bayloom/graph/fixed_caches.h"
 #include "bayloom/graph/partial.h"
 #include "bayloom/graph/survey.h"
 #include "bayloom/graph/tasks.h"
@@ -42,7 +44,7 @@ struct CheckOptions {
 struct CheckedModel {
   graph::ModelSurvey survey;
   PartWork work = {};
-  nlohmann::json decoder = {};  ///< of a network with states: what it is as a decoder; else null
+  nlohmann::json decoder = {};  ///< what it is as a decoder, or why it is none; null without states
 };
 
 PartWork WorkOf(const graph::TaskGraph& tasks) {
@@ -53,8 +55,8 @@ PartWork WorkOf(const graph::TaskGraph& tasks) {
 }
 
 nlohmann::json DecoderJson(const graph::Graph& graph) {
-  if (graph.states.empty()) return {};
   const Result<graph::Decoder> decoder = graph::AsDecoder(graph);
+  if (!decoder && graph.states.empty()) return {};
   if (!decoder) return {{"reason", decoder.error().message}};
   nlohmann::json inputs = nlohmann::json::object(), states = nlohmann::json::array();
   for (size_t i = 0; i < graph.inputs.size(); ++i) {
@@ -63,14 +65,34 @@ nlohmann::json DecoderJson(const graph::Graph& graph) {
   for (const graph::State& state : graph.states) {
     states.push_back({graph.values[state.past].name, graph.values[state.present].name});
   }
+  nlohmann::json replaced = nlohmann::json::array();
+  for (size_t i = 0; i < graph.inputs.size(); ++i) {
+    if (decoder->next[i] < 0) continue;
+    replaced.push_back({graph.values[graph.inputs[i]].name,
+                        graph.outputs[static_cast<size_t>(decoder->next[i])].name});
+  }
   std::vector<int64_t> shortest;
   for (const graph::Symbol& symbol : graph.symbols) shortest.push_back(symbol.smallest);
-  return {{"capacity", decoder->Capacity(graph)},
-          {"words", decoder->words},
-          {"inputs", std::move(inputs)},
-          {"states", std::move(states)},
-          {"constant_bytes", graph::Decoder::ConstantBytes(graph, shortest)},
-          {"state_bytes_per_token", graph::Decoder::StateBytes(graph, 0)}};
+  const int64_t capacity = decoder->Capacity(graph);
+  nlohmann::json json = {
+      {"capacity", nullptr},  // any number
+      {"words", decoder->words},
+      {"inputs", std::move(inputs)},
+      {"states", std::move(states)},
+      {"replaced_states", std::move(replaced)},
+      {"constant_bytes", graph::Decoder::ConstantBytes(graph, shortest)},
+      {"state_bytes_per_token", graph::Decoder::StateBytes(graph, 0)},
+      {"replaced_bytes", decoder->InputBytes(graph, graph::DecoderInput::kReplaced)},
+      {"held_bytes", decoder->InputBytes(graph, graph::DecoderInput::kHeld)}};
+  if (capacity < std::numeric_limits<int64_t>::max()) json["capacity"] = capacity;
+  if (decoder->window > 0) json["window"] = decoder->window;
+  return json;
+}
+
+/// "56 states (the first one is present.0.key)"
+std::string StatesText(const nlohmann::json& states, const char* what) {
+  return fmt::format("{} {} (the first one is {})", states.size(), what,
+                     base::SingleLine(states[0][1].get<std::string>()));
 }
 
 std::string DecoderText(const nlohmann::json& decoder) {
@@ -79,23 +101,53 @@ std::string DecoderText(const nlohmann::json& decoder) {
     return fmt::format("no decoder: {}\n", decoder["reason"].get<std::string>());
   }
   const auto megabytes = [&](const char* key) { return decoder[key].get<double>() / 1e6; };
-  return fmt::format(
-      "decoder of {} words and {} tokens with {} states, the first one {}; a step reads {:.1f} MB "
-      "of "
-      "constants, and {:.4f} MB of states for each token before it\n",
-      decoder["words"].get<int64_t>(), decoder["capacity"].get<int64_t>(), decoder["states"].size(),
-      base::SingleLine(decoder["states"][0][1].get<std::string>()), megabytes("constant_bytes"),
-      megabytes("state_bytes_per_token"));
+  std::vector<std::string> states,
+      reads = {fmt::format("{:.1f} MB of constants", megabytes("constant_bytes"))};
+  if (!decoder["states"].empty()) {
+    states.push_back(StatesText(decoder["states"], "states"));
+    if (decoder.contains("window")) {
+      states.back() += fmt::format(" of a window of {} tokens", decoder["window"].get<int64_t>());
+    }
+    reads.push_back(fmt::format("{:.4f} MB of states for each token before it",
+                                megabytes("state_bytes_per_token")));
+  }
+  if (!decoder["replaced_states"].empty()) {
+    states.push_back(StatesText(decoder["replaced_states"], "states that a step replaces"));
+    reads.push_back(
+        fmt::format("{:.4f} MB of states that it replaces", megabytes("replaced_bytes")));
+  }
+  if (decoder["held_bytes"].get<int64_t>() > 0) {
+    reads.push_back(fmt::format("at most {:.4f} MB that are given once", megabytes("held_bytes")));
+  }
+  const std::string last = reads.back();
+  reads.pop_back();
+  const char* fixed =
+      decoder.contains("fixed_caches") ? "; caches of fixed size: with --cache" : "";
+  return fmt::format("decoder of {} words and {} tokens with {}; a step reads {}, and {}{}\n",
+                     decoder["words"].get<int64_t>(),
+                     decoder["capacity"].is_null() ? "any number of" : decoder["capacity"].dump(),
+                     fmt::join(states, " and "), fmt::join(reads, ", "), last, fixed);
+}
+
+/// What the graph is as a decoder, with caches of fixed size as states.
+nlohmann::json ExamineDecoder(const ModelOption& model, graph::Graph network) {
+  const Result<graph::Graph> grown = graph::GrowCaches(network);
+  if (!grown && !grown.error().message.empty()) return {{"reason", grown.error().message}};
+  nlohmann::json decoder =
+      DecoderJson(model.precision.TasksOf(grown ? *grown : std::move(network)).graph);
+  if (grown && decoder.contains("capacity")) decoder["fixed_caches"] = true;
+  return decoder;
 }
 
 CheckedModel Examine(const ModelOption& model) {
   CheckedModel checked{graph::SurveyOnnx(model.path, model.OnlyShape().options)};
   if (!checked.survey.graph) return checked;
-  checked.work = WorkOf(model.precision.TasksOf(*std::move(checked.survey.graph)));
   if (checked.survey.open_graph) {
-    checked.decoder =
-        DecoderJson(model.precision.TasksOf(*std::move(checked.survey.open_graph)).graph);
+    checked.decoder = ExamineDecoder(model, *std::move(checked.survey.open_graph));
+  } else if (checked.survey.IsComplete()) {
+    checked.decoder = ExamineDecoder(model, *checked.survey.graph);
   }
+  checked.work = WorkOf(model.precision.TasksOf(*std::move(checked.survey.graph)));
   checked.survey.graph.reset();
   return checked;
 }

@@ -108,6 +108,10 @@ struct Graph {
   /// Along their axes states have room for so many elements at least: for those of the same network
   /// with other lengths, which shares their memory.
   int64_t state_room = 0;
+  /// Of states that grow, a step of one token needs so many rows with its own; 0: all.
+  int64_t window = 0;
+  /// Why caches of fixed size are inputs and outputs as any others, where there are some.
+  std::string fixed_caches;
   /// The type in which states keep floats: the model's if nullopt.
   std::optional<tensor::DType> state_type;
   /// The type that the model has most of its float16 and bfloat16 constants in; their values are

@@ -16,6 +16,8 @@
 #include "bayloom/base/result.h"
 #include "bayloom/base/system_error.h"
 #include "bayloom/graph/builder.h"
+#include "bayloom/graph/decoder/sliding_window.h"
+#include "bayloom/graph/fixed_caches.h"
 #include "bayloom/graph/import/external_data.h"
 #include "bayloom/graph/import/functions.h"
 #include "bayloom/graph/import/import_notes.h"
@@ -438,14 +440,24 @@ Graph ImportOnnx(const std::string& path, const ImportOptions& options) {
   onnx::ModelProto model = ReadModel(path);
   try {
     KeepLastRows(model, options.last_rows);
-    if (!options.symbols.empty()) {
-      Graph open = ImportOpen(path, model, options);
-      ForgetInnerBounds(open);
-      open.state_room = options.state_room;
-      open.state_type = options.state_type;
-      return open;
+    Graph graph;
+    if (options.symbols.empty()) {
+      graph = Importer(path, model, options, ThrowRefusals()).RunAndRelease(model);
+    } else {
+      graph = ImportOpen(path, model, options);
+      ForgetInnerBounds(graph);
+      graph.window = FindWindow(graph);
     }
-    return Importer(path, model, options, ThrowRefusals()).RunAndRelease(model);
+    Result<Graph> grown = GrowCaches(graph);
+    if (grown && options.grow_caches) {
+      graph = *std::move(grown);
+    } else {
+      graph.fixed_caches =
+          grown ? "its caches of fixed size are to stay inputs and outputs" : grown.error().message;
+    }
+    graph.state_room = options.state_room;
+    graph.state_type = options.state_type;
+    return graph;
   } catch (...) {
     RethrowNaming(path);
   }

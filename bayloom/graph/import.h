@@ -29,6 +29,8 @@ struct ImportOptions {
   int64_t state_room = 0;
   /// As Graph::state_type.
   std::optional<tensor::DType> state_type;
+  /// Whether caches of fixed size become states, where they can (GrowCaches).
+  bool grow_caches = false;
   /// Dimensions whose extents are sums of numbers and of those given above: "past + sequence".
   std::map<std::string, std::string> sums;
   /// Shapes of inputs by name, in place of what the file says. A dimension that the file leaves

@@ -14,6 +14,7 @@
 #include "bayloom/base/hash.h"
 #include "bayloom/codegen/abi.h"
 #include "bayloom/codegen/runtime/bayloom_open.h"
+#include "bayloom/graph/decoder.h"
 #include "bayloom/graph/tasks/call_conditions.h"
 #include "bayloom/graph/tasks/network_memory.h"
 #include "bayloom/graph/tasks/rounds.h"
@@ -89,6 +90,18 @@ class Planner {
       plan_.states.push_back({plan_.state_bytes, outer, room, bytes / outer / room});
       placed_[state.memory] = {Storage::Kind::kState, plan_.state_bytes};
       plan_.state_bytes += target::AlignUp(bytes);
+    }
+    PlaceHeld();
+  }
+
+  /// What is the same in all steps of a decoder stays where the network reads it.
+  void PlaceHeld() {
+    const Result<Decoder> decoder = AsDecoder(graph_);
+    for (size_t i = 0; decoder && i < graph_.inputs.size(); ++i) {
+      const ValueId input = graph_.inputs[i];
+      if (decoder->inputs[i] != DecoderInput::kHeld || !IsOpen(graph_.values[input])) continue;
+      placed_[input] = {Storage::Kind::kState, plan_.state_bytes};
+      plan_.state_bytes += target::AlignUp(BytesOf(input));
     }
   }
 

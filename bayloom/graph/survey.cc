@@ -18,6 +18,7 @@
 
 #include "bayloom/base/result.h"
 #include "bayloom/base/system_error.h"
+#include "bayloom/graph/decoder/sliding_window.h"
 #include "bayloom/graph/import/import_notes.h"
 #include "bayloom/graph/import/input_shapes.h"
 #include "bayloom/graph/import/last_rows.h"
@@ -220,6 +221,7 @@ void SurveyOpen(const std::string& path, const onnx::ModelProto& model,
     survey.outputs.at(i).type = TypeOf(open, open.outputs[i].value);
   }
   ForgetInnerBounds(open);
+  open.window = FindWindow(open);
   survey.open_graph = std::move(open);
 }
 

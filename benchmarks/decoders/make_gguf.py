@@ -16,7 +16,7 @@ import dataclasses
 import gguf
 import numpy
 
-from make_decoder import FAMILIES
+from families import FAMILIES
 
 BLOCK = 32
 

@@ -129,7 +129,7 @@ def compile(model: Path, out: Path = ".", *, name: Optional[str] = None, db: Opt
             prefer: Optional[str] = None, max_size: Union[int, str, None] = None,
             max_memory: Union[int, str, None] = None, max_slowdown: Union[float, str, None] = None,
             divisions: Optional[str] = None, derivations: Optional[str] = None,
-            verbose: bool = False) -> str:
+            cache: Optional[str] = None, verbose: bool = False) -> str:
     """Compiles an ONNX model to a shared library without dependencies, with the programs that
     `tune` found; the path of the library, for `bayloom.load`. A C header lies beside it.
 
@@ -137,7 +137,8 @@ def compile(model: Path, out: Path = ".", *, name: Optional[str] = None, db: Opt
     of operators that were not tuned are chosen: "none", "low", "normal" or "high".
     `prefer`, "latency", "size" or "memory", and the limits choose among the programs found: bytes,
     also as "400k", and a share of the fastest time, such as 0.1 (docs/libraries.md#small-libraries).
-    `divisions` and `derivations` are as in `tune`.
+    `divisions` and `derivations` are as in `tune`. `cache` is the type in which a decoder keeps keys
+    and values, "model", "f32", "f16" or "bf16"; with any, caches of fixed size become states.
     """
     targets = target if target is None or isinstance(target, str) else ",".join(target)
     arguments = ["compile", os.fspath(model),
@@ -145,7 +146,7 @@ def compile(model: Path, out: Path = ".", *, name: Optional[str] = None, db: Opt
                                   shape=shapes, freeze=freeze, target=targets, effort=effort,
                                   prefer=prefer, max_size=max_size, max_memory=max_memory,
                                   max_slowdown=max_slowdown, divisions=divisions,
-                                  derivations=derivations)]
+                                  derivations=derivations, cache=cache)]
     return program.run(arguments, verbose=verbose)["library"]
 
 

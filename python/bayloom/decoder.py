@@ -10,7 +10,7 @@ from typing import Any, Container, Iterator, Mapping, Optional, Sequence, Union
 
 from . import commands
 from ._core import InputError
-from .compiled import CompiledNetwork
+from .compiled import CompiledNetwork, Tensor, _buffers, _view
 
 
 class Decoder:
@@ -21,7 +21,8 @@ class Decoder:
             print(token)
 
     `model` is a library of `bayloom.compile`, or an ONNX model, which is compiled first; `dims` and
-    further options are as for `bayloom.compile`. Raises InputError for what is no decoder.
+    further options are as for `bayloom.compile`. Caches of fixed size become states that grow.
+    Raises InputError for what is no decoder.
     """
 
     def __init__(self, model: Union[str, os.PathLike], threads: Optional[int] = None,
@@ -31,18 +32,48 @@ class Decoder:
         else:
             # The library stays loaded when its file is gone.
             with tempfile.TemporaryDirectory(prefix="bayloom-") as folder:
+                options.setdefault("cache", "model")
                 library = commands.compile(model, folder, threads=threads, dims=dims, **options)
                 self._network = CompiledNetwork(library, threads)
         described = self._network.decoder
         if described is None:
             raise InputError(f"{model}: no decoder; 'bayloom check' says why")
-        self.capacity: int = described["capacity"]  # tokens that are remembered at most
+        # Tokens that are remembered at most; None: there is no limit.
+        self.capacity: Optional[int] = (described["capacity"] if described["capacity"] < 2**63 - 1
+                                        else None)
         self.words: int = described["words"]
         function, pointer = self._network._function, ctypes.c_void_p
         self._step = function("step", ctypes.c_int, pointer, pointer, ctypes.c_size_t, pointer)
         self._length = function("length", ctypes.c_size_t, pointer)
         self._rewind = function("rewind", ctypes.c_int, pointer, ctypes.c_size_t)
         self._copy = function("copy", ctypes.c_int, pointer, pointer)
+        self._held: Mapping[str, int] = described["held"]
+        if self._held:
+            self._set = function("set", ctypes.c_int, pointer, ctypes.c_int, pointer)
+
+    @property
+    def inputs(self) -> Sequence[Tensor]:
+        """Of the network, in their order."""
+        return self._network.inputs
+
+    @property
+    def held(self) -> Sequence[str]:
+        """The inputs that are the same in all steps, which `hold` gives before the first one."""
+        return list(self._held)
+
+    def hold(self, values: Mapping[str, Any]) -> None:
+        """Gives inputs that are the same in all steps, such as what an encoder has computed, as
+        arrays of NumPy or tensors of torch. Forgets all tokens. Raises InputError for other inputs
+        and types."""
+        for name, value in values.items():
+            if name not in self._held:
+                raise InputError(f"'{name}' is no input that is held; those are {self.held}")
+            tensor, view = self._network.inputs[self._held[name]], _view(value)
+            if view.dtype != tensor.dtype or len(view.shape) != len(tensor.shape):
+                raise InputError(f"{tensor} is given as {view.dtype}{list(view.shape)}")
+            with self._network._lock:
+                self._network._check(self._set(self._network._model, self._held[name],
+                                               _buffers([view])))
 
     @property
     def length(self) -> int:
@@ -61,7 +92,8 @@ class Decoder:
         return logits
 
     def rewind(self, length: int) -> None:
-        """Forgets all but the first `length` tokens."""
+        """Forgets all but the first `length` tokens. Raises MachineError where the model has states
+        that each step replaces, which can forget all tokens or none: `copy` keeps them."""
         if length < 0:
             raise InputError(f"a length of {length}")
         with self._network._lock:

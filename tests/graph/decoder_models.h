@@ -10,6 +10,9 @@
 
 namespace bayloom::graph {
 
+/// That the models here know.
+inline constexpr int64_t kDecoderWords = 12;
+
 /// Numbers that are neither equal nor regular, as ONNX's text format has them.
 inline std::string SomeNumbers(int count) {
   std::string text;

@@ -3,26 +3,22 @@
 
 #include "bayloom/graph/decoder.h"
 
-#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <thread>
 
-#include "bayloom/codegen/host.h"
 #include "bayloom/codegen/runtime/bayloom_package.h"
 #include "bayloom/graph/evaluate.h"
-#include "bayloom/graph/package.h"
 #include "bayloom/graph/passes/passes.h"
-#include "bayloom/sketch/default_schedule.h"
+#include "tests/graph/decoder_library.h"
 #include "tests/graph/decoder_models.h"
 #include "tests/graph/text_models.h"
-#include "tests/temporary_folder.h"
 
 namespace bayloom::graph {
 namespace {
 
-constexpr int64_t kMostPast = 20, kWords = 12, kCapacity = kMostPast + 1, kRoom = kMostPast + 6;
+constexpr int64_t kMostPast = 20, kCapacity = kMostPast + 1, kRoom = kMostPast + 6;
 const Symbol kHeld = {"p", 0, kMostPast};
 
 TaskGraph TasksOf(const OpenModel& model, std::optional<tensor::DType> state_type = {}) {
@@ -43,7 +39,7 @@ TEST(Decoder, IsFoundWithWhatItsInputsAre) {
   EXPECT_THAT(decoder->inputs, ::testing::ElementsAre(DecoderInput::kTokens, DecoderInput::kMask,
                                                       DecoderInput::kPositions, DecoderInput::kPast,
                                                       DecoderInput::kPast));
-  EXPECT_EQ(decoder->words, kWords);
+  EXPECT_EQ(decoder->words, kDecoderWords);
   EXPECT_EQ(decoder->Capacity(tasks.graph), kCapacity);
   EXPECT_EQ(decoder->StateBytes(tasks.graph, 9), 10 * 2 * 2 * 32 * 4);
 }
@@ -119,47 +115,17 @@ TEST(Decoder, IsNoneWhereRowsBeginAnywhere) {
 }
 
 /// A library for one token and for 2 to 6 at once.
-class DecoderLibrary : public ::testing::Test {
+class DecoderSteps : public ::testing::Test {
  protected:
-  explicit DecoderLibrary(std::optional<tensor::DType> state_type = {})
+  explicit DecoderSteps(std::optional<tensor::DType> state_type = {})
       : tasks_{TasksOf(DecoderModel({kHeld}), state_type),
                TasksOf(DecoderModel({kHeld, {"s", 2, 6}}), state_type)} {}
 
-  void SetUp() override {
-    std::vector<PackageShape> shapes;
-    std::vector<std::vector<tensor::Program>> programs;
-    for (const TaskGraph& tasks : tasks_) {
-      std::vector<tensor::Program>& own = programs.emplace_back();
-      for (const GraphTask& task : tasks.tasks) {
-        own.push_back(sketch::DefaultSchedule(task.workload, codegen::HostTarget()));
-      }
-      PackageVariant variant{codegen::HostTarget(), {}};
-      for (const tensor::Program& program : own) variant.programs.push_back(&program);
-      shapes.push_back({shapes.empty() ? "s=1" : "s=2..6", &tasks, {variant}});
-    }
-    const Package package = WritePackage(shapes, folder_ / "lib", "net");
-    library_ = dlopen(package.library.c_str(), RTLD_NOW | RTLD_LOCAL);
-    ASSERT_NE(library_, nullptr) << dlerror();
-    for (void*& model : models_) {
-      ASSERT_EQ(Function<int (*)(int, void**)>("net_create")(BAYLOOM_ABI_VERSION, &model), 0);
-    }
-  }
-  void TearDown() override {
-    for (void* model : models_) Function<int (*)(void*)>("net_destroy")(model);
-  }
-
-  template <typename F>
-  F Function(const char* name) const {
-    return reinterpret_cast<F>(dlsym(library_, name));
-  }
   int Step(void* model, const std::vector<int64_t>& ids) {
-    using StepFunction = int (*)(void*, const int64_t*, size_t, float*);
-    return Function<StepFunction>("net_step")(model, ids.data(), ids.size(), logits_);
+    return library_.Step(model, ids, logits_);
   }
-  size_t Length(void* model) const { return Function<size_t (*)(void*)>("net_length")(model); }
-  int Rewind(void* model, size_t length) {
-    return Function<int (*)(void*, size_t)>("net_rewind")(model, length);
-  }
+  size_t Length(void* model) const { return library_.Length(model); }
+  int Rewind(void* model, size_t length) const { return library_.Rewind(model, length); }
 
   /// The last row of what the model computes of all tokens at once.
   static std::vector<float> Expected(const std::vector<int64_t>& ids) {
@@ -177,8 +143,8 @@ class DecoderLibrary : public ::testing::Test {
     }
     const tensor::HostTensor logits = EvaluateGraph(fixed, inputs)[0];
     std::vector<float> last;
-    for (int64_t w = 0; w < kWords; ++w) {
-      last.push_back(static_cast<float>(logits.Get((count - 1) * kWords + w)));
+    for (int64_t w = 0; w < kDecoderWords; ++w) {
+      last.push_back(static_cast<float>(logits.Get((count - 1) * kDecoderWords + w)));
     }
     return last;
   }
@@ -193,13 +159,12 @@ class DecoderLibrary : public ::testing::Test {
   const TaskGraph tasks_[2];
   const std::vector<int64_t> text_ = {3, 11, 0, 7, 7, 1, 5, 2,  9, 10, 4,
                                       6, 8,  3, 3, 0, 1, 2, 11, 5, 9};
-  const TemporaryFolder folder_;
-  void* library_ = nullptr;
-  void* models_[2] = {};
-  float logits_[kWords];
+  const DecoderLibrary library_{{&tasks_[0], &tasks_[1]}};
+  void* const models_[2] = {library_.NewModel(), library_.NewModel()};
+  float logits_[kDecoderWords];
 };
 
-TEST_F(DecoderLibrary, StepsGiveWhatAllTokensGiveAtOnce) {
+TEST_F(DecoderSteps, StepsGiveWhatAllTokensGiveAtOnce) {
   std::vector<int64_t> seen;
   for (const int64_t token : text_) {
     seen.push_back(token);
@@ -210,13 +175,13 @@ TEST_F(DecoderLibrary, StepsGiveWhatAllTokensGiveAtOnce) {
   EXPECT_EQ(seen.size(), kCapacity);
 }
 
-class NarrowDecoderLibrary : public DecoderLibrary,
-                             public ::testing::WithParamInterface<tensor::DType> {
+class NarrowDecoderSteps : public DecoderSteps,
+                           public ::testing::WithParamInterface<tensor::DType> {
  protected:
-  NarrowDecoderLibrary() : DecoderLibrary(GetParam()) {}
+  NarrowDecoderSteps() : DecoderSteps(GetParam()) {}
 };
 
-TEST_P(NarrowDecoderLibrary, IsRightButForTheRounding) {
+TEST_P(NarrowDecoderSteps, IsRightButForTheRounding) {
   const double tolerance = GetParam() == tensor::DType::kFloat16 ? 2e-3 : 2e-2;
   std::vector<int64_t> seen(text_.begin(), text_.begin() + 6);
   ASSERT_EQ(Step(models_[0], seen), BAYLOOM_OK);
@@ -227,11 +192,11 @@ TEST_P(NarrowDecoderLibrary, IsRightButForTheRounding) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Types, NarrowDecoderLibrary,
+INSTANTIATE_TEST_SUITE_P(Types, NarrowDecoderSteps,
                          ::testing::Values(tensor::DType::kFloat16, tensor::DType::kBFloat16),
                          [](const auto& type) { return tensor::ToString(type.param); });
 
-TEST_F(DecoderLibrary, LongStepsAreTakenInParts) {
+TEST_F(DecoderSteps, LongStepsAreTakenInParts) {
   for (const size_t count : {1u, 2u, 6u, 7u, 13u, 20u}) {
     const std::vector<int64_t> ids(text_.begin(), text_.begin() + static_cast<ptrdiff_t>(count));
     ASSERT_EQ(Rewind(models_[0], 0), BAYLOOM_OK);
@@ -240,9 +205,9 @@ TEST_F(DecoderLibrary, LongStepsAreTakenInParts) {
   }
 }
 
-TEST_F(DecoderLibrary, GoesBackAndCopies) {
+TEST_F(DecoderSteps, GoesBackAndCopies) {
   ASSERT_EQ(Step(models_[0], {1, 2, 3, 4, 5}), BAYLOOM_OK);
-  const auto copy = Function<int (*)(void*, void*)>("net_copy");
+  const auto copy = library_.Function<int (*)(void*, void*)>("net_copy");
   ASSERT_EQ(copy(models_[0], models_[1]), BAYLOOM_OK);
   ASSERT_EQ(Rewind(models_[0], 2), BAYLOOM_OK);
   ASSERT_EQ(Step(models_[0], {9, 8}), BAYLOOM_OK);
@@ -254,9 +219,9 @@ TEST_F(DecoderLibrary, GoesBackAndCopies) {
   EXPECT_EQ(Length(models_[1]), 6u);
 }
 
-TEST_F(DecoderLibrary, RefusesWithoutEffect) {
+TEST_F(DecoderSteps, RefusesWithoutEffect) {
   ASSERT_EQ(Step(models_[0], {1, 2, 3}), BAYLOOM_OK);
-  EXPECT_EQ(Step(models_[0], {kWords}), BAYLOOM_ERROR_TOKEN);
+  EXPECT_EQ(Step(models_[0], {kDecoderWords}), BAYLOOM_ERROR_TOKEN);
   EXPECT_EQ(Step(models_[0], {0, -1}), BAYLOOM_ERROR_TOKEN);
   EXPECT_EQ(Step(models_[0], {}), BAYLOOM_ERROR_NULL);
   EXPECT_EQ(Step(nullptr, {1}), BAYLOOM_ERROR_NULL);
@@ -270,13 +235,13 @@ TEST_F(DecoderLibrary, RefusesWithoutEffect) {
   EXPECT_EQ(Step(models_[0], {1}), BAYLOOM_ERROR_FULL);
 }
 
-TEST_F(DecoderLibrary, HoldsAfterManyStepsWhatItHeldAtFirst) {
+TEST_F(DecoderSteps, HoldsAfterManyStepsWhatItHeldAtFirst) {
   ASSERT_EQ(Step(models_[0], {5, 6, 7}), BAYLOOM_OK);
   for (int i = 0; i < 3000; ++i) {
     if (Length(models_[0]) == kCapacity) {
       ASSERT_EQ(Rewind(models_[0], 3), BAYLOOM_OK);
     }
-    ASSERT_EQ(Step(models_[0], {i % kWords}), BAYLOOM_OK);
+    ASSERT_EQ(Step(models_[0], {i % kDecoderWords}), BAYLOOM_OK);
   }
   ASSERT_EQ(Rewind(models_[0], 3), BAYLOOM_OK);
   ASSERT_EQ(Step(models_[0], {8}), BAYLOOM_OK);
@@ -284,9 +249,9 @@ TEST_F(DecoderLibrary, HoldsAfterManyStepsWhatItHeldAtFirst) {
 }
 
 /// Calls meet in one model: each has its effect, or none and a code that says so.
-TEST_F(DecoderLibrary, IsBusyForOthersInACall) {
+TEST_F(DecoderSteps, IsBusyForOthersInACall) {
   using StepFunction = int (*)(void*, const int64_t*, size_t, float*);
-  const auto step = Function<StepFunction>("net_step");
+  const auto step = library_.Function<StepFunction>("net_step");
   const auto take = [&](int64_t token) {
     for (int i = 0; i < 200; ++i) {
       const int code = step(models_[0], &token, 1, nullptr);
@@ -305,11 +270,11 @@ TEST_F(DecoderLibrary, IsBusyForOthersInACall) {
 }
 
 /// A run gives the model the past that the caller has, and the tokens of the run.
-TEST_F(DecoderLibrary, StepsFollowARun) {
+TEST_F(DecoderSteps, StepsFollowARun) {
   const int64_t ids[] = {4, 5}, ones[] = {1, 1}, positions[] = {0, 1};
   const size_t row[] = {1, 2}, empty[] = {1, 2, 0, 32};
   const float nothing = 0;
-  float logits[2 * kWords], present[2][2 * 2 * 32];
+  float logits[2 * kDecoderWords], present[2][2 * 2 * 32];
   const bayloom_input inputs[] = {{ids, sizeof(ids), row},
                                   {ones, sizeof(ones), row},
                                   {positions, sizeof(positions), row},
@@ -319,7 +284,8 @@ TEST_F(DecoderLibrary, StepsFollowARun) {
                                     {present[0], sizeof(present[0]), nullptr},
                                     {present[1], sizeof(present[1]), nullptr}};
   using RunFunction = int (*)(void*, const bayloom_input*, int, const bayloom_output*, int);
-  ASSERT_EQ(Function<RunFunction>("net_run")(models_[0], inputs, 5, outputs, 3), BAYLOOM_OK);
+  ASSERT_EQ(library_.Function<RunFunction>("net_run")(models_[0], inputs, 5, outputs, 3),
+            BAYLOOM_OK);
   EXPECT_EQ(Length(models_[0]), 2u);
   ASSERT_EQ(Step(models_[0], {6}), BAYLOOM_OK);
   ExpectLogitsOf({4, 5, 6});

@@ -193,9 +193,11 @@ tensor::HostTensor ReadValues(const std::string& text) {
       base::SingleLine(text)));
 }
 
-const std::map<std::string, tensor::DType> kCacheTypes = {{"f32", tensor::DType::kFloat32},
-                                                          {"f16", tensor::DType::kFloat16},
-                                                          {"bf16", tensor::DType::kBFloat16}};
+const std::map<std::string, std::optional<tensor::DType>> kCacheTypes = {
+    {"model", std::nullopt},
+    {"f32", tensor::DType::kFloat32},
+    {"f16", tensor::DType::kFloat16},
+    {"bf16", tensor::DType::kBFloat16}};
 
 /// What is given once for all shapes.
 graph::ImportOptions CommonOptions(const ShapeOptions& options) {
@@ -221,6 +223,7 @@ graph::ImportOptions CommonOptions(const ShapeOptions& options) {
   common.last_rows = options.last_rows;
   common.integer_rows = options.activations == "int8";
   if (!options.cache.empty()) common.state_type = kCacheTypes.at(options.cache);
+  common.grow_caches = !options.cache.empty();
   return common;
 }
 
@@ -263,10 +266,11 @@ void ShapeOptions::AddTo(CLI::App& command) {
                " of a decoder, of which\nsampling reads no other; may be repeated", "OUTPUT"));
   OneOf(Advanced(command
                      .add_option("--cache", cache,
-                                 "Type in which a decoder keeps keys and values: f32, f16, bf16")
-                     ->option_text("TYPE")
-                     ->default_str("the model's")),
-        {"f32", "f16", "bf16"});
+                                 WithDetails("Type in which a decoder keeps keys and values: f16",
+                                             ";\nmodel is the model's; with any of them, caches of "
+                                             "fixed size become states that grow"))
+                     ->option_text("TYPE")),
+        {"model", "f32", "f16", "bf16"});
   OneOf(
       Advanced(command
                    .add_option("--activations", activations,

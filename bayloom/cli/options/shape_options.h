@@ -30,7 +30,7 @@ struct ShapeOptions {
   std::vector<std::string> shapes;      ///< "input=1x3x224x224"
   std::vector<std::string> frozen;      ///< "rate=16000", "axes=1,2", "table=table.pb"
   std::vector<std::string> last_rows;   ///< "logits"
-  std::string cache;                    ///< "f16"; empty: the model's
+  std::string cache;                    ///< "f16"; empty: as the model has them
   std::string activations = "model";
 
   void AddTo(CLI::App& command);

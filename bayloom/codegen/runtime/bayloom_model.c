@@ -40,6 +40,7 @@ static void Free(bayloom_model* model) {
   }
   free(model->input_copies);
   free(model->output_copies);
+  free(model->held);
   free(model->lengths);
   free(model->dims);
   free((void*)model->inputs);
@@ -88,7 +89,8 @@ static bool AllocateAll(bayloom_model* model) {
   model->output_copies = calloc(outputs + 1, sizeof(void*));
   model->lengths = calloc((size_t)model->network->open_count + 1, sizeof(int64_t));
   model->dims = calloc((size_t)model->network->dim_count + 1, sizeof(int64_t));
-  if (model->lengths == NULL || model->dims == NULL) return false;
+  model->held = calloc(inputs + 1, sizeof(*model->held));
+  if (model->lengths == NULL || model->dims == NULL || model->held == NULL) return false;
   if (model->arena == NULL || model->states == NULL || model->inputs == NULL ||
       model->outputs == NULL || model->input_copies == NULL || model->output_copies == NULL) {
     return false;
@@ -160,7 +162,7 @@ static bool Overlap(const void* a, size_t a_bytes, const void* b, size_t b_bytes
   return a_begin < b_begin + b_bytes && b_begin < a_begin + a_bytes;
 }
 
-static int64_t BytesOf(const int64_t* dims, int rank, int64_t element_bytes) {
+int64_t bayloom_tensor_bytes(const int64_t* dims, int rank, int64_t element_bytes) {
   int64_t bytes = element_bytes;
   for (int d = 0; d < rank; ++d) bytes *= dims[d];
   return bytes;
@@ -188,7 +190,7 @@ static bool HasDims(const size_t* given, const int64_t* dims, int rank) {
   return true;
 }
 
-static void SetDims(const bayloom_model* model, const bayloom_shape* shape) {
+void bayloom_model_set_dims(const bayloom_model* model, const bayloom_shape* shape) {
   const int tensors = model->network->input_count + model->network->output_count;
   int count = 0;
   for (int t = 0; t < tensors; ++t) count += shape->ranks[t];
@@ -202,11 +204,11 @@ static bool Fits(bayloom_model* model, const bayloom_shape* shape, const bayloom
                  const bayloom_output* outputs) {
   const bayloom_network* network = model->network;
   if (!ReadLengths(shape, inputs, model->lengths)) return false;
-  SetDims(model, shape);
+  bayloom_model_set_dims(model, shape);
   const int64_t* dims = model->dims;
   for (int t = 0; t < network->input_count + network->output_count; ++t) {
     const int rank = shape->ranks[t], output = t - network->input_count;
-    const size_t bytes = (size_t)BytesOf(dims, rank, shape->element_bytes[t]);
+    const size_t bytes = (size_t)bayloom_tensor_bytes(dims, rank, shape->element_bytes[t]);
     if (output < 0) {
       const bool is_given = shape->open_count == 0 || rank == 0 || inputs[t].dims != NULL;
       if (!is_given || inputs[t].bytes != bytes || !HasDims(inputs[t].dims, dims, rank))
@@ -273,7 +275,7 @@ static void ReturnOutputs(const bayloom_model* model, const bayloom_shape* shape
     for (int d = 0; outputs[i].dims != NULL && d < rank; ++d) outputs[i].dims[d] = (size_t)dims[d];
     if (model->outputs[i] != outputs[i].data) {
       memcpy(outputs[i].data, model->outputs[i],
-             (size_t)BytesOf(dims, rank, shape->element_bytes[inputs + i]));
+             (size_t)bayloom_tensor_bytes(dims, rank, shape->element_bytes[inputs + i]));
     }
     dims += rank;
   }
@@ -384,6 +386,10 @@ const char* bayloom_error_text(const bayloom_network* network, int code) {
       return "a token is none of the model's words";
     case BAYLOOM_ERROR_LENGTH:
       return "the model holds fewer tokens";
+    case BAYLOOM_ERROR_REWIND:
+      return "the model has no states of so few tokens any more: it can forget all";
+    case BAYLOOM_ERROR_UNSET:
+      return "an input that is the same in all steps was not set";
     default:
       return "unknown error";
   }

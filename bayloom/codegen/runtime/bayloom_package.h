@@ -24,6 +24,8 @@
 #define BAYLOOM_ERROR_FULL 12     /* the model cannot hold so many tokens */
 #define BAYLOOM_ERROR_TOKEN 13    /* a token is none of the model's words */
 #define BAYLOOM_ERROR_LENGTH 14   /* the model holds fewer tokens */
+#define BAYLOOM_ERROR_REWIND 15   /* the model has no states of so few tokens any more */
+#define BAYLOOM_ERROR_UNSET 16    /* an input that is the same in all steps was not set */
 
 /* A tensor, the bytes there are of it, and its dimensions, as many as it has. Where dimensions are
  * open, inputs have to have `dims`; elsewhere null will do. An output has as many bytes as its

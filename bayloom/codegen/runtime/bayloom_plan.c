@@ -152,6 +152,7 @@ void bayloom_plan_run(const bayloom_plan* plan, const bayloom_run_memory* memory
   }
   for (int64_t i = 0; i < plan->copy_count; ++i) {
     const bayloom_copy* copy = &plan->copies[i];
+    if (memory->outputs[copy->output] == NULL) continue;
     memcpy(memory->outputs[copy->output], Resolve(&copy->from, memory), (size_t)copy->bytes);
   }
   CopyLastLogits(plan, memory);

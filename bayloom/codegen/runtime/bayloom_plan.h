@@ -124,10 +124,10 @@ typedef struct {
   char* states;
   char* workspace;
   const char* constants;
-  const void* const* inputs; /* null: the past of a state, which `states` holds */
-  void* const* outputs;      /* null: not copied to the caller, where dimensions are open */
-  const int64_t* lengths;    /* of the open dimensions */
-  void* last;                /* where it is not null, gets the last row of a decoder's logits */
+  const void* const* inputs; /* null: what `states` holds, such as the past of a state */
+  void* const* outputs;   /* null: not copied to the caller, where the network does not write it */
+  const int64_t* lengths; /* of the open dimensions */
+  void* last;             /* where it is not null, gets the last row of a decoder's logits */
 } bayloom_run_memory;
 
 void bayloom_plan_run(const bayloom_plan* plan, const bayloom_run_memory* memory);

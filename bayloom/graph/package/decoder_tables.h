@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bayloom/graph/decoder.h"
@@ -19,8 +20,10 @@ namespace bayloom::graph {
 /// What a package has besides where its network is a decoder: steps behind what a model holds.
 struct PackagedDecoder {
   std::vector<Decoder> shapes;  ///< parallel to the package's; they differ in lengths only
-  std::vector<bool> is_float;   ///< by input
-  int64_t capacity = 0;         ///< tokens
+  std::vector<int64_t> fills;   ///< by input: what a step fills it with (bayloom_decoder.h)
+  std::vector<std::pair<int, std::string>>
+      held;              ///< inputs that are given once, by number and name
+  int64_t capacity = 0;  ///< tokens
 };
 
 /// The decoder that all shapes are, with states in the same places; nullopt if they are none.
@@ -41,7 +44,7 @@ std::optional<LastLogits> LastLogitsOf(const Graph& graph, const NetworkPlan& pl
 
 /// What DecoderDeclarations declares, as LLVM's intermediate representation, and the declarations
 /// in C.
-std::string DecoderFunctions(const std::string& name);
+std::string DecoderFunctions(const PackagedDecoder& decoder, const std::string& name);
 std::string DecoderDeclarations(const PackagedDecoder& decoder, const std::string& name);
 
 }  // namespace bayloom::graph

@@ -61,7 +61,7 @@ const char* {name}_target(const {name}_model* model);
 /* The tensors above as JSON, for programs: {{"name": ..., "shapes": [{{"label": ..., "inputs":
  * [{{"name": ..., "type": "float32", "shape": [1, 2]}}], "outputs": [...], "open": {{"batch":
  * [smallest, largest, step]}}}}]}}; open dimensions are named in shapes. Of decoders also {{"decoder":
- * {{"capacity": ..., "words": ...}}}}. Never null. */
+ * {{"capacity": ..., "words": ..., "held": {{NAME: NUMBER}}}}}}. Never null. */
 const char* {name}_description(void);
 {decoder}
 #ifdef __cplusplus
@@ -130,8 +130,11 @@ std::string PackageDescription(std::span<const PackageShape> shapes, const std::
     if (!graph.symbols.empty()) described["shapes"].back()["open"] = OpenJson(graph);
   }
   if (const auto decoder = DecoderOf(shapes)) {
+    nlohmann::json held = nlohmann::json::object();
+    for (const auto& [input, tensor] : decoder->held) held[tensor] = input;
     described["decoder"] = {{"capacity", decoder->capacity},
-                            {"words", decoder->shapes.front().words}};
+                            {"words", decoder->shapes.front().words},
+                            {"held", std::move(held)}};
   }
   // Names may be any bytes; JSON is ASCII here, with a mark for what is no UTF-8.
   return described.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);

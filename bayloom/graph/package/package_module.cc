@@ -190,7 +190,7 @@ std::string PackageModule(std::span<const PackageShape> shapes,
       network));
   const std::string description = ir.Chars(PackageDescription(shapes, name));
   ir.Add(fmt::format(kFunctions, fmt::arg("name", name), fmt::arg("description", description)));
-  if (decoder) ir.Add(DecoderFunctions(name));
+  if (decoder) ir.Add(DecoderFunctions(*decoder, name));
   return ir.text();
 }
 
@@ -201,10 +201,12 @@ std::vector<std::string> PackageFunctions(std::span<const PackageShape> shapes,
                                "target", "description"}) {
     functions.push_back(fmt::format("{}_{}", name, function));
   }
-  if (!DecoderOf(shapes)) return functions;
+  const std::optional<PackagedDecoder> decoder = DecoderOf(shapes);
+  if (!decoder) return functions;
   for (const char* function : {"step", "length", "rewind", "copy"}) {
     functions.push_back(fmt::format("{}_{}", name, function));
   }
+  if (!decoder->held.empty()) functions.push_back(name + "_set");
   return functions;
 }
 
