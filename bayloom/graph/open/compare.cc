@@ -33,6 +33,9 @@ class Comparison {
     for (size_t i = 0; i < graph_.outputs.size(); ++i) {
       Pair(graph_.outputs[i].value, other_.outputs[i].value);
     }
+    for (size_t i = 0; i < graph_.found.size(); ++i) {
+      Pair(graph_.found[i].count, other_.found.at(i).count);
+    }
     for (auto node = graph_.nodes.rbegin(); node != graph_.nodes.rend(); ++node) {
       Counterpart& counterpart = found_[node->output()];
       if (counterpart.value < 0) continue;

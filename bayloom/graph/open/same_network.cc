@@ -81,7 +81,7 @@ class NormalForm {
       Rewrite(node);
       if (const auto source = CopiedWhole(node)) same_[node.output()] = *source;
     }
-    for (GraphOutput& output : graph_.outputs) output.value = same_[output.value];
+    graph_.ReplaceOutputs([&](ValueId value) { return same_[value]; });
     return std::move(graph_);
   }
 

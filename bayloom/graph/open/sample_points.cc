@@ -130,7 +130,7 @@ std::vector<Symbol> WithMultiples(std::span<const Symbol> symbols, int64_t step)
   for (const Symbol& s : symbols) {
     const Symbol stepped = {s.name, (s.smallest + step - 1) / step * step, s.largest / step * step,
                             step};
-    const bool is_enough = s.step == 1 && stepped.ValueCount() > kDegree + 1;
+    const bool is_enough = !s.is_found && s.step == 1 && stepped.ValueCount() > kDegree + 1;
     all.push_back(is_enough ? stepped : s);
   }
   return all;
