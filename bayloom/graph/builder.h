@@ -57,6 +57,8 @@ class GraphBuilder {
     finds_fixed_ = fixed;
   }
   bool FindsOpen() const { return finds_open_; }
+  /// Refuses all lengths that are known at run time only.
+  void FindNoLengths() { found_ = nullptr; }
   /// The length that `count`, an integer of one element, is when the network runs, or is known to
   /// be; else as this import has it. Those of equal counts are one. Throws RunTimeDependence where
   /// there is no bound for it, or FindLengths was not called.

@@ -109,6 +109,7 @@ class Importer {
   /// The same without outputs: all nodes that are translated.
   void RunPartially(PartialImport& partial) {
     Scope scope;
+    builder_.FindNoLengths();
     ImportModel(scope, [&](const InputShapes& shapes) {
       partial.ReadDeclarations(model_.graph(), shapes);
     });

@@ -308,6 +308,10 @@ TaskGraph ForGpu(TaskGraph network) {
     throw InputError(fmt::format("{}: code for GPUs is for one size; give one, such as {}={}",
                                  open.ToString(), open.name, open.largest));
   }
+  if (!network.graph.found.empty()) {
+    throw InputError(fmt::format("'{}': code for GPUs is for lengths that are known before a run",
+                                 network.graph.found.front().name));
+  }
   JoinProducts(network.graph);
   return ExtractTasks(std::move(network.graph));
 }

@@ -50,13 +50,28 @@ TEST(Options, OfTuneReachTheirFields) {
                "--trials 7 --time 90s --scheduler round-robin --seed 5 --until-gain 3%/min "
                "--strategy random --objective latency,size --derivations none --divisions none "
                "--learn-from model.bin --resume",
-               {"model",      "--op",        "--dim",
-                "--sizes",    "--shape",     "--freeze",
-                "--last-row", "--cache",     "--activations",
-                "--partial",  "--db",        "--json",
-                "--workers",  "--ray",       "--ray-command",
-                "--sandbox",  "--precision", "--precision-tolerance",
-                "--no-store", "--target",    "--threads",
+               {"model",
+                "--op",
+                "--dim",
+                "--bound",
+                "--sizes",
+                "--shape",
+                "--freeze",
+                "--last-row",
+                "--cache",
+                "--activations",
+                "--partial",
+                "--db",
+                "--json",
+                "--workers",
+                "--ray",
+                "--ray-command",
+                "--sandbox",
+                "--precision",
+                "--precision-tolerance",
+                "--no-store",
+                "--target",
+                "--threads",
                 "--device"});
   const tuning::TuneOptions options = arguments.Options();
   ExpectRun(options.run, "round-robin");
@@ -118,6 +133,7 @@ TEST(Options, OfMapReachTheirFields) {
       "weighted "
       "--warm-start-model 9 --top-k 2 --tile-encoding integer --order-encoding ranking",
       {"model",
+       "--bound",
        "--dim",
        "--sizes",
        "--shape",

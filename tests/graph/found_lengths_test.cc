@@ -115,6 +115,10 @@ std::vector<FindingModel> FindingModels() {
        "g (float[4] x, float[3] z) => (float[n] y) "
        "{ a = NonZero(x) t = Transpose<perm = [1, 0]>(a) v = GatherND(x, t) "
        "y = Concat<axis = 0>(v, z) }"},
+      {"best_of_found",
+       "g (float[30] x, bool[30] m) => (float[k] y, int64[k] i) <int64[1] one = {1}, "
+       "int64[1] zero = {0}, int64[1] five = {5}> "
+       "{ v = Compress<axis = 0>(x, m) s = Shape(v) k = Min(s, five) y, i = TopK(v, k) }"},
       {"softmax_and_maximum",
        "g (float[9] x, bool[9] m) => (float[k] y, int64[k] o) <int64[1] a = {0}, int64 zero = {0}> "
        "{ v = Compress<axis = 0>(x, m) y = Softmax<axis = 0>(v) o = CumSum(w, zero) "
@@ -313,6 +317,107 @@ TEST_P(FindingModelTest, CompiledNetworksComputeTheModel) {
 
 INSTANTIATE_TEST_SUITE_P(Some, FindingModelTest, ::testing::ValuesIn(FindingModels()),
                          [](const auto& model) { return model.param.name; });
+
+/// Random graphs: rows are selected, computed with, joined, selected again and put back.
+class RandomFinding {
+ public:
+  explicit RandomFinding(uint64_t seed) : random_(seed) {}
+
+  FindingModel Make() {
+    std::vector<std::string> rows = {FirstRows()};
+    const int64_t steps = 2 + random_.UniformInt(5);
+    for (int64_t step = 0; step < steps; ++step) rows.push_back(Step(rows));
+    std::string outputs = "float[k, 4] " + rows.back();
+    if (random_.UniformInt(2) == 0) {
+      outputs += ", float[4] " + Node("ReduceSum<keepdims = 0>", rows.back() + ", first_axis");
+    }
+    if (random_.UniformInt(2) == 0) {
+      const std::string places = PlacesIn("m");
+      const std::string picked = Node("GatherND", "x, " + places);
+      const std::string updates = Node("Cos", picked);
+      outputs += ", float[9, 4] " + Node("ScatterND", "x, " + places + ", " + updates);
+    }
+    return {"random",
+            "g (float[9, 4] x, bool[9] m, float[4, 4] w, int64[1] most) => (" + outputs +
+                ") <int64[1] first_axis = {0}, int64[1] last_axis = {1}, int64 zero = {0}> "
+                "{" +
+                body_ + " }"};
+  }
+
+ private:
+  std::string Node(const std::string& op, const std::string& operands) {
+    const std::string name = "v" + std::to_string(count_++);
+    body_ += " " + name + " = " + op + "(" + operands + ")";
+    return name;
+  }
+  std::string PlacesIn(const std::string& mask) {
+    return Node("Transpose<perm = [1, 0]>", Node("NonZero", mask));
+  }
+
+  std::string FirstRows() {
+    switch (random_.UniformInt(3)) {
+      case 0:
+        return Node("Compress<axis = 0>", "x, m");
+      case 1: {
+        const std::string values = "t" + std::to_string(count_++);
+        body_ += " " + values + ", " + values + "i = TopK<axis = 0>(x, most)";
+        return values;
+      }
+      default:
+        return Node("GatherND", "x, " + PlacesIn("m"));
+    }
+  }
+
+  std::string Step(const std::vector<std::string>& rows) {
+    const std::string& from = rows.back();
+    switch (random_.UniformInt(7)) {
+      case 0:
+        return Node("MatMul", from + ", w");
+      case 1:
+        return Node("Softmax<axis = 1>", from);
+      case 2:
+        return Node("Concat<axis = 0>",
+                    from + ", " + rows[static_cast<size_t>(random_.UniformInt(std::ssize(rows)))]);
+      case 3: {  // the rows whose sum is above 0
+        const std::string sums =
+            Node("Relu", Node("ReduceSum<keepdims = 0>", from + ", last_axis"));
+        return Node("GatherND", from + ", " + PlacesIn(sums));
+      }
+      case 4:
+        return Node("Sub", from + ", " + Node("ReduceMin<keepdims = 1>", from + ", last_axis"));
+      case 5: {
+        const std::string columns = Node("Tanh", Node("Transpose<perm = [1, 0]>", from));
+        return Node("Transpose<perm = [1, 0]>", columns);
+      }
+      default:
+        return Node("Sigmoid", Node("CumSum", from + ", zero"));
+    }
+  }
+
+  base::RandomStream random_;
+  std::string body_;
+  int count_ = 0;
+};
+
+TEST(FoundLengths, OfRandomGraphsAreThoseOfTheModel) {
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    const FindingModel model = RandomFinding(seed).Make();
+    SCOPED_TRACE(model.text);
+    const ScheduledFinding scheduled(model);
+    const Graph& graph = scheduled.tasks.graph;
+    Executor executor(scheduled.tasks, scheduled.pointers, scheduled.target);
+    base::RandomStream random(seed);
+    for (int run = 0; run < 6; ++run) {
+      HostTensors inputs;
+      for (ValueId input : graph.inputs) {
+        inputs.push_back(RandomInput(graph, input, model, {}, random));
+      }
+      const std::vector<int64_t> lengths = RandomLengths(graph, random);
+      ExpectEqual(RunExecutor(executor, graph, inputs, lengths), Expected(model, graph, inputs));
+      if (::testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
 
 FindingModel ModelNamed(const std::string& name) {
   for (FindingModel& model : FindingModels()) {

@@ -73,7 +73,10 @@ class OpenImport {
       polynomials = std::current_exception();
     }
     try {
-      return From(PointsBetween(symbols_));
+      std::vector<SymbolValues> between = PointsBetween(symbols_);
+      const std::vector<SymbolValues> few = PointsOfFewFound(symbols_);
+      between.insert(between.end(), few.begin(), few.end());
+      return From(between);
     } catch (const InputError&) {
       if (is_generalized_) throw;
       std::rethrow_exception(polynomials);
@@ -224,11 +227,11 @@ class OpenImport {
       for (size_t s = 0; s < symbols_.size(); ++s) {
         const std::optional<Symbol> from = FirstGood(s, point[s], others);
         if (!from) continue;
-        if (from->is_found) {
+        if (from->is_found && is_general_) {
           symbols_[s].smallest = from->smallest;
           throw LeastRaised();
         }
-        if (from->ValueCount() <= kFewest) continue;  // it is no polynomial
+        if (from->is_found || from->ValueCount() <= kFewest) continue;  // it is no polynomial
         throw InputError(
             fmt::format("with {} {}; give {}, and smaller lengths as sizes of their own",
                         PointText(point), difference, from->ToString()));

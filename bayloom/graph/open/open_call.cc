@@ -215,6 +215,7 @@ std::vector<int64_t> NumbersOver(const tensor::LibraryCall& call,
     numbers[0] = ProductOf(data, 0, *axis);
     numbers[1] = data[*axis];
     numbers[2] = ProductOf(data, *axis + 1, data.size());
+    if (call.kernel == tensor::LibraryKernel::kTopK) numbers[3] = result[*axis];
   } else if (call.kernel == tensor::LibraryKernel::kScatterRows) {
     const auto depth = static_cast<size_t>(numbers[2]);
     numbers[1] = ProductOf(indices, 0, indices.size() - 1);

@@ -40,12 +40,13 @@ Cut MakeCut(OperatorContext& context, int64_t start, int64_t end, int64_t step, 
   if (step == 0) context.Refuse("a step of 0");
   step = std::max(step, -std::numeric_limits<int64_t>::max());  // so that -step is a number
   const bool forward = step > 0;
-  const auto clamp = [&](int64_t at) {
+  // Backwards, an end may be before the first element, a start may not.
+  const auto clamp = [&](int64_t at, int64_t least) {
     if (at < 0) at += extent;
-    return forward ? std::clamp<int64_t>(at, 0, extent) : std::clamp<int64_t>(at, -1, extent - 1);
+    return forward ? std::clamp<int64_t>(at, 0, extent) : std::max(least, std::min(at, extent - 1));
   };
-  Cut cut{clamp(start), step, 0};
-  const int64_t reach = forward ? clamp(end) - cut.start : cut.start - clamp(end);
+  Cut cut{clamp(start, 0), step, 0};
+  const int64_t last = clamp(end, -1), reach = forward ? last - cut.start : cut.start - last;
   const int64_t stride = forward ? step : -step;
   cut.count = reach <= 0 ? 0 : (reach - 1) / stride + 1;
   return cut;
@@ -62,14 +63,14 @@ FoundCut MakeFoundCut(const tensor::Expr& start, const tensor::Expr& end, const 
                       int64_t extent) {
   const tensor::Expr zero = 0, one = 1, length = extent;
   const tensor::Expr is_forward = zero < step;
-  const auto clamp = [&](const tensor::Expr& given) {
+  const auto clamp = [&](const tensor::Expr& given, int64_t least) {
     const tensor::Expr at = tensor::Select(given < zero, given + length, given);
     const tensor::Expr forward = tensor::Max(tensor::Min(at, length), zero);
-    const tensor::Expr backward = tensor::Max(tensor::Min(at, length - one), tensor::Expr(-1));
+    const tensor::Expr backward = tensor::Max(tensor::Min(at, length - one), tensor::Expr(least));
     return tensor::Select(is_forward, forward, backward);
   };
-  FoundCut cut{clamp(start), step, {}};
-  const tensor::Expr last = clamp(end);
+  FoundCut cut{clamp(start, 0), step, {}};
+  const tensor::Expr last = clamp(end, -1);
   const tensor::Expr reach = tensor::Select(is_forward, last - cut.start, cut.start - last);
   const tensor::Expr stride = tensor::Max(tensor::Select(is_forward, step, zero - step), one);
   cut.count = tensor::Select(reach <= zero, zero,
