@@ -225,10 +225,9 @@ tensor::Tensor GraphBuilder::AddNode(Node node, std::vector<int64_t> shape) {
         std::make_shared<const tensor::HostTensor>(tensor::HostTensor::Zeros(dtype, shape));
   } else if (is_view) {
     if (const auto& source = graph_.values[node.source].constant) {
-      value.constant =
-          folded_ != nullptr
-              ? folded_->OfView(source, shape)
-              : std::make_shared<const tensor::HostTensor>(dtype, shape, source->data);
+      value.constant = folded_ != nullptr
+                           ? folded_->OfView(source, shape)
+                           : std::make_shared<const tensor::HostTensor>(dtype, shape, source->data);
     }
   } else if (points == 0) {  // reduces over nothing
     ReduceNothing(node);

@@ -239,8 +239,8 @@ def test_lengths_that_are_found():
     import small_network
     small_network.write_detector("detector.onnx")
     session = bayloom.Session("detector.onnx", dims={"n": "2..20"}, effort="none")
-    assert session.get_outputs()[0].shape == ["found", 4]
-    few = bayloom.Session("detector.onnx", dims={"n": "2..20"}, bounds={"found": 2}, effort="none")
+    assert session.get_outputs()[0].shape == ["selected", 4]
+    few = bayloom.Session("detector.onnx", dims={"n": "2..20"}, bounds={"selected": 2}, effort="none")
 
     def overlap(a, b):
         low, high = numpy.maximum(a[:2], b[:2]), numpy.minimum(a[2:], b[2:])
@@ -267,7 +267,7 @@ def test_lengths_that_are_found():
         assert [float(scores[0, label, i]) for label, i in taken] == kept_scores.tolist()
         counts.add(len(taken))
         if len(taken) > 2:
-            with pytest.raises(bayloom.MachineError, match="found is at most 2"):
+            with pytest.raises(bayloom.MachineError, match="selected is at most 2"):
                 few.run(None, {"boxes": boxes, "scores": scores})
     assert 0 in counts and len(counts) > 2
 
