@@ -73,8 +73,7 @@ int64_t GraphBuilder::FindLength(const tensor::Tensor& count, const FoundRequest
 }
 
 int64_t GraphBuilder::CapacityFor(const FoundRequest& request) const {
-  const std::optional<int64_t> given = found_ != nullptr ? found_->GivenFor(request) : std::nullopt;
-  return std::min(*request.bound, given.value_or(*request.bound));
+  return found_ != nullptr ? found_->CapacityFor(request) : *request.bound;
 }
 
 tensor::Expr GraphBuilder::ElementOf(const tensor::Tensor& tensor,

@@ -88,6 +88,12 @@ std::optional<int64_t> FoundLengths::GivenFor(const FoundRequest& request) const
   return std::nullopt;
 }
 
+int64_t FoundLengths::CapacityFor(const FoundRequest& request) const {
+  const bool is_known = !is_first_ && next_ < all_.size() && all_[next_].node == request.node;
+  if (is_known) return all_[next_].most;
+  return std::min(*request.bound, GivenFor(request).value_or(*request.bound));
+}
+
 FoundBound FoundLengths::First(const FoundRequest& request) {
   FoundBound found{.name = NameOf(request), .node = request.node, .op = request.op};
   const std::optional<int64_t> given = GivenFor(request);

@@ -130,6 +130,11 @@ std::vector<FindingModel> FindingModels() {
        "{ s = NonMaxSuppression(boxes, scores, most, overlap, least) "
        "c = Gather<axis = 1>(s, one) i = Gather<axis = 1>(s, two) "
        "b = Squeeze(boxes, a) y = Gather<axis = 0>(b, i) }"},
+      {"detector_of_few_boxes",
+       "g (float[1, n, 4] boxes, float[1, 2, n] scores) => (int64[k, 3] s) "
+       "<int64[1] most = {6}, float[1] overlap = {0.5}> "
+       "{ s = NonMaxSuppression(boxes, scores, most, overlap) }",
+       {{"n", 2, 20}}},
       {"detector_of_any_size",
        "g (float[1, n, 4] boxes, float[1, 2, n] scores, int64[1] most) => (int64[k, 3] s) "
        "<float[1] overlap = {0.5}> { s = NonMaxSuppression(boxes, scores, most, overlap) }",

@@ -4,6 +4,7 @@
 /// Operators that go along an axis in one order: sorting, prefix sums. Kernels of the library.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <tuple>
 #include <utility>
 
@@ -22,7 +23,7 @@ std::pair<int64_t, int64_t> CountInput(OperatorContext& context, int axis, int64
   const tensor::Expr known =
       context.builder().ElementOf(count, std::vector<int64_t>(count.shape().size(), 0));
   if (known->op == tensor::ExprOp::kInt) return {known->int_value, 0};
-  const int64_t capacity = context.CapacityFor(0, axis, extent);
+  const int64_t capacity = std::min(context.CapacityFor(0, axis, extent), extent);
   return {context.FindLength(count, 0, axis, extent), capacity};
 }
 
