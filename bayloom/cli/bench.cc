@@ -376,6 +376,7 @@ void Bench(const BenchOptions& options) {
   const tuning::TunedNetwork network = options.network.Load();
   const std::vector<tensor::HostTensor> inputs = graph::MakeRandomInputs(network.network.graph, 0);
   NetworkRunner runner(network, inputs, options.network.Branches());
+  runner.KeepFound(true);
   if (load.Look()) Say("{}\n", measure::DescribeBusy(load.last()));
   const measure::Timing latency = TimeLatency(runner, seconds);
   const std::vector<SizeLatency> by_size = TimeSizes(network.network.graph, runner, seconds);
@@ -386,6 +387,7 @@ void Bench(const BenchOptions& options) {
     const bool is_gpu = network.target.kind() == target::TargetKind::kNvidiaGpu;
     if (is_gpu || branches != graph::Branches::kInTurn) {
       NetworkRunner zero_trial_runner(zero_trial, inputs, branches);
+      zero_trial_runner.KeepFound(true);
       const auto time = [&](NetworkRunner& of) {
         return MeanOverPoints(
             network.network.graph, [&](const auto& lengths) { of.SetLengths(lengths); },

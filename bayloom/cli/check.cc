@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "bayloom/base/shell_text.h"
 #include "bayloom/base/single_line.h"
 #include "bayloom/cli/commands.h"
 #include "bayloom/cli/help.h"
@@ -184,21 +185,38 @@ std::string RefusalText(const graph::ModelSurvey& survey) {
                      survey.refusals.size() == 1 ? "is" : "are");
 }
 
+/// Lengths for which bounds are all that nodes need that are refused otherwise.
+std::vector<std::string> BoundsToGive(const graph::ModelSurvey& survey) {
+  std::vector<std::string> bounds;
+  for (const graph::NodeRefusal& refusal : survey.refusals) {
+    if (refusal.bound.empty()) return {};
+    if (std::ranges::count(bounds, refusal.bound) == 0) bounds.push_back(refusal.bound);
+  }
+  return bounds;
+}
+
 /// What the check says in the end.
 std::string Verdict(const graph::ModelSurvey& survey) {
-  const std::vector<std::string> to_freeze =
-      survey.problems.empty() ? InputsToFreeze(survey) : std::vector<std::string>();
+  const std::vector<std::string> bounds =
+      survey.problems.empty() ? BoundsToGive(survey) : std::vector<std::string>();
+  const std::vector<std::string> to_freeze = survey.problems.empty() && bounds.empty()
+                                                 ? InputsToFreeze(survey)
+                                                 : std::vector<std::string>();
   if (!to_freeze.empty() && to_freeze.size() == survey.inputs.size()) {
     return "cannot be tuned as a whole: sizes within it depend on its inputs; --partial says which "
            "parts can be compiled";
   }
-  const bool is_refused = !survey.IsSupported() && to_freeze.empty();
+  const bool is_refused = !survey.IsSupported() && to_freeze.empty() && bounds.empty();
   const bool lacks_sizes = !survey.missing.empty() || !survey.shapeless.empty();
   if (is_refused && !lacks_sizes) return "cannot be tuned: " + RefusalText(survey);
   std::vector<std::string> needs;
   if (lacks_sizes) needs.push_back(SuggestShapes(survey.missing, survey.shapeless));
   for (const std::string& input : to_freeze) {
     needs.push_back(fmt::format("--freeze {}=VALUE", input));
+  }
+  for (const std::string& name : bounds) {
+    needs.push_back("--bound " +
+                    base::QuotedFor(base::ShellContext::kPlain, fmt::format("{}=300", name)));
   }
   if (needs.empty() && !survey.symbols.empty()) return "is one network for all these lengths";
   if (needs.empty()) return "can be tuned as it is";
@@ -275,6 +293,29 @@ nlohmann::json ToJson(const std::vector<graph::OpenDimension>& dimensions,
   return json;
 }
 
+/// Lengths that the network finds, and who bounds them.
+report::Table FoundTable(const graph::ModelSurvey& survey) {
+  report::Table table({"found in a run", "length", "bound by", "node"});
+  for (const graph::FoundBound& found : survey.found) {
+    table.AddRow({found.name, graph::BoundText(found.least, found.most), ToString(found.source),
+                  fmt::format("{} ({})", found.node, found.op)});
+  }
+  return table;
+}
+
+nlohmann::json ToJson(const std::vector<graph::FoundBound>& found) {
+  nlohmann::json json = nlohmann::json::array();
+  for (const graph::FoundBound& each : found) {
+    json.push_back({{"name", each.name},
+                    {"node", each.node},
+                    {"operator", each.op},
+                    {"smallest", each.least},
+                    {"largest", each.most},
+                    {"bound_by", ToString(each.source)}});
+  }
+  return json;
+}
+
 nlohmann::json ToJson(const CheckedModel& checked) {
   const graph::ModelSurvey& survey = checked.survey;
   nlohmann::json parameters = nlohmann::json::array();
@@ -288,6 +329,7 @@ nlohmann::json ToJson(const CheckedModel& checked) {
                         {"version", r.version},
                         {"reason", r.reason},
                         {"inputs", r.inputs}});
+    if (!r.bound.empty()) refusals.back()["bound"] = r.bound;
   }
   nlohmann::json json = {{"producer", survey.producer},
                          {"ir_version", survey.ir_version},
@@ -298,6 +340,7 @@ nlohmann::json ToJson(const CheckedModel& checked) {
                          {"missing", ToJson(survey.missing, survey)},
                          {"shapeless", survey.shapeless},
                          {"assumed", survey.assumed},
+                         {"found", ToJson(survey.found)},
                          {"parameters", std::move(parameters)},
                          {"operators", OperatorTable(survey).Json()},
                          {"refusals", std::move(refusals)},
@@ -342,6 +385,7 @@ std::string Header(const graph::ModelSurvey& survey) {
 std::string Text(const CheckedModel& checked) {
   const graph::ModelSurvey& survey = checked.survey;
   std::string text = Header(survey) + "\n" + OperatorTable(survey).Text();
+  if (!survey.found.empty()) text += "\n" + FoundTable(survey).Text();
   const std::string assumed = !survey.symbols.empty() ? " with the largest lengths"
                               : survey.assumed.empty()
                                   ? ""

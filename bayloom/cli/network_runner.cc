@@ -44,7 +44,8 @@ std::vector<tensor::HostTensor> ReadTensors(const std::string& folder, const std
 
 NetworkRunner::NetworkRunner(const tuning::TunedNetwork& network,
                              std::vector<tensor::HostTensor> inputs, graph::Branches branches)
-    : executor_(network.network, network.Programs(), network.target, branches,
+    : graph_(network.network.graph),
+      executor_(network.network, network.Programs(), network.target, branches,
                 network.SmallPrograms()) {
   const graph::Graph& graph = network.network.graph;
   CheckInputs(graph, inputs);
@@ -76,6 +77,10 @@ void NetworkRunner::KeepStates(const graph::Graph& graph) {
 std::vector<tensor::HostTensor> NetworkRunner::outputs() const {
   std::vector<tensor::HostTensor> outputs = shapes_;
   for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!graph_.found.empty()) {
+      outputs[i] = tensor::HostTensor::Zeros(
+          outputs[i].dtype, graph::ShapeAt(graph_, graph_.outputs[i].value, executor_.Lengths()));
+    }
     const auto* data = static_cast<const std::byte*>(output_data_[i]);
     std::copy(data, data + outputs[i].data.size(), outputs[i].data.begin());
   }

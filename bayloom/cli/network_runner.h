@@ -21,7 +21,8 @@ std::vector<tensor::HostTensor> ReadTensors(const std::string& folder, const std
 /// An executor with its inputs and outputs, which lie where kernels want them: no run copies any.
 class NetworkRunner {
  public:
-  /// Throws InputError if the inputs are not of the types and shapes that the graph takes.
+  /// `network` must outlive it. Throws InputError if the inputs are not of the types and shapes
+  /// that the graph takes.
   NetworkRunner(const tuning::TunedNetwork& network, std::vector<tensor::HostTensor> inputs,
                 graph::Branches branches);
 
@@ -30,17 +31,20 @@ class NetworkRunner {
   void KeepStates(const graph::Graph& graph);
   /// As Executor's.
   void SetLengths(std::span<const int64_t> lengths) { executor_.SetLengths(lengths); }
+  /// As Executor's.
+  void KeepFound(bool keep) { executor_.KeepFound(keep); }
   void Run() { executor_.Run(input_data_, output_data_); }
   /// As Run, adding each call's time to `seconds`.
   void RunTimed(std::vector<double>& seconds) {
     executor_.RunTimed(input_data_, output_data_, seconds);
   }
-  /// Of the last run.
+  /// Of the last run, in the shapes that they have after it.
   std::vector<tensor::HostTensor> outputs() const;
   const graph::NetworkPlan& plan() const { return executor_.plan(); }
 
  private:
-  std::vector<tensor::HostTensor> shapes_;  ///< of the outputs
+  const graph::Graph& graph_;
+  std::vector<tensor::HostTensor> shapes_;  ///< of the outputs, at their largest
   std::vector<codegen::AlignedMemory> memory_;
   std::vector<const void*> input_data_;
   std::vector<void*> output_data_;

@@ -16,6 +16,9 @@ std::span<const RuntimeKernel> RuntimeKernels() {
       {tensor::LibraryKernel::kScatterRows, "bayloom_scatter_rows", bayloom_scatter_rows},
       {tensor::LibraryKernel::kScatterElements, "bayloom_scatter_elements",
        bayloom_scatter_elements},
+      {tensor::LibraryKernel::kNonZero, "bayloom_nonzero", bayloom_nonzero},
+      {tensor::LibraryKernel::kUnique, "bayloom_unique", bayloom_unique},
+      {tensor::LibraryKernel::kNonMaxSuppression, "bayloom_nms", bayloom_nms},
   };
   return kKernels;
 }

@@ -53,6 +53,15 @@ GraphBuilder::Exprs IterVars(size_t first, size_t count) {
 
 }  // namespace
 
+void ReduceNothing(Node& node) {
+  tensor::Stage& stage = node.stage;
+  std::erase_if(stage.iters,
+                [](const tensor::Iter& i) { return i.kind == tensor::IterKind::kReduction; });
+  stage.value = tensor::NeutralElement(stage.reduction, stage.value->dtype);
+  stage.reduction = tensor::Reduction::kNone;
+  node.kind = NodeKind::kMap;
+}
+
 int64_t CheckedElementCount(const std::vector<int64_t>& shape) {
   if (shape.size() > kMaxRank) {
     throw InputError(
@@ -216,19 +225,12 @@ tensor::Tensor GraphBuilder::AddNode(Node node, std::vector<int64_t> shape) {
         std::make_shared<const tensor::HostTensor>(tensor::HostTensor::Zeros(dtype, shape));
   } else if (is_view) {
     if (const auto& source = graph_.values[node.source].constant) {
-      value.constant =
-          folded_ != nullptr
-              ? folded_->OfView(source, shape)
-              : std::make_shared<const tensor::HostTensor>(dtype, shape, source->data);
+      value.constant = folded_ != nullptr
+                           ? folded_->OfView(source, shape)
+                           : std::make_shared<const tensor::HostTensor>(dtype, shape, source->data);
     }
   } else if (points == 0) {  // reduces over nothing
-    tensor::Stage neutral = node.stage;
-    std::erase_if(neutral.iters,
-                  [](const tensor::Iter& i) { return i.kind == tensor::IterKind::kReduction; });
-    neutral.value = tensor::NeutralElement(neutral.reduction, dtype);
-    neutral.reduction = tensor::Reduction::kNone;
-    node.stage = std::move(neutral);
-    node.kind = NodeKind::kMap;
+    ReduceNothing(node);
   }
   if (!value.constant && !is_view && CanFold(node.stage, shape)) value.constant = Fold(node.stage);
   if (!value.constant || compares_lengths()) graph_.nodes.push_back(std::move(node));

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bayloom/graph/folded_constants.h"
@@ -15,7 +16,9 @@
 
 namespace bayloom::graph {
 
+class FoundLengths;
 class KnownFloats;
+struct FoundRequest;
 
 /// Writes a Graph, node after node, in the way WorkloadBuilder writes a Workload.
 ///
@@ -47,6 +50,25 @@ class GraphBuilder {
   void ShareFolded(FoldedConstants& folded) { folded_ = &folded; }
   bool compares_lengths() const { return steps_ != nullptr; }
   bool compares_ratios() const { return compares_ratios_; }
+  /// Lengths that the network finds when it runs are taken from there. With `fixed`, only those
+  /// that the model says; where there is another one, FindsOpen() from then on, and it is refused.
+  void FindLengths(FoundLengths& found, bool fixed) {
+    found_ = &found;
+    finds_fixed_ = fixed;
+  }
+  bool FindsOpen() const { return finds_open_; }
+  /// Refuses all lengths that are known at run time only.
+  void FindNoLengths() { found_ = nullptr; }
+  /// The length that `count`, an integer of one element, is when the network runs, or is known to
+  /// be; else as this import has it. Those of equal counts are one. Throws RunTimeDependence where
+  /// there is no bound for it, or FindLengths was not called.
+  int64_t FindLength(const tensor::Tensor& count, const FoundRequest& request);
+  /// How many rows memory has to hold of such a length, which shapes bound.
+  int64_t CapacityFor(const FoundRequest& request) const;
+  /// An element of a tensor: a number, if it is one, also where others of the tensor are not known;
+  /// else what computes it from elements of other tensors, as far as these are few.
+  tensor::Expr ElementOf(const tensor::Tensor& tensor, const std::vector<int64_t>& place) const;
+
   /// Whether what is written belongs to a step of a loop that is not there for these lengths. Its
   /// indices may lie outside of what they index.
   void SetAbsent(bool is_absent) { is_absent_ = is_absent; }
@@ -101,6 +123,7 @@ class GraphBuilder {
 
  private:
   tensor::Tensor AddNode(Node node, std::vector<int64_t> shape);
+  tensor::Expr ElementOf(ValueId value, const std::vector<int64_t>& place, int& budget) const;
   /// True if every operand is known and computing the node is worth its cost.
   bool CanFold(const tensor::Stage& stage, const std::vector<int64_t>& shape);
   std::shared_ptr<const tensor::HostTensor> Fold(const tensor::Stage& stage);
@@ -112,8 +135,14 @@ class GraphBuilder {
   FoldedConstants* folded_ = nullptr;
   UnrolledSteps* steps_ = nullptr;  ///< where lengths are compared
   bool compares_ratios_ = false, is_absent_ = false;
+  FoundLengths* found_ = nullptr;
+  bool finds_fixed_ = false, finds_open_ = false;
+  std::vector<std::pair<tensor::Expr, int64_t>> counts_;  ///< of lengths that are found
   int64_t folding_budget_;  ///< work that may still be spent on folding
 };
+
+/// Makes a node that reduces over nothing one that gives the neutral element.
+void ReduceNothing(Node& node);
 
 /// The product of the extents; throws InputError when one is negative or the tensor would exceed
 /// the largest supported size (2^40 elements).

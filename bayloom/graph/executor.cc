@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "bayloom/base/single_line.h"
 #include "bayloom/base/thread_pool.h"
 #include "bayloom/codegen/abi.h"
 #include "bayloom/codegen/host.h"
@@ -35,6 +36,12 @@ bool IsAmong(const std::vector<OpenTensor>& tensors, size_t position) {
   return std::ranges::any_of(tensors, [&](const OpenTensor& tensor) {
     return tensor.position == static_cast<int>(position);
   });
+}
+
+void CheckFound(const PlannedFound& found, int64_t count) {
+  if (count >= found.least && count <= found.most) return;
+  throw InputError(fmt::format("the network finds the length {} for '{}', which is {}", count,
+                               base::SingleLine(found.name), BoundText(found.least, found.most)));
 }
 
 double Now() {
@@ -76,6 +83,8 @@ struct Executor::Impl {
   virtual ~Impl() = default;
   virtual void Use(int task, int program) = 0;
   virtual void SetLengths(std::span<const int64_t> lengths) = 0;
+  virtual void KeepFound(bool) {}
+  virtual std::span<const int64_t> Lengths() const { return {}; }
   /// Adds the seconds of each call to `seconds` unless that is null.
   virtual void Run(std::vector<const void*> inputs, const std::vector<void*>& outputs,
                    std::vector<double>* seconds) = 0;
@@ -96,7 +105,9 @@ struct OnProcessor final : Executor::Impl {
   std::vector<codegen::AlignedMemory> input_copies, output_copies;
   /// Of a round's calls; kept from one to the next.
   std::array<std::vector<void*>, BAYLOOM_MAX_LOOPS> call_parameters;
-  std::vector<int64_t> lengths;                 ///< of the open dimensions
+  std::vector<int64_t> lengths;      ///< of the open dimensions
+  std::vector<int64_t> set_lengths;  ///< the same before anything is found
+  bool keeps_found = false;
   std::vector<const PlannedCall*> small_calls;  ///< by call, for these lengths; null: the usual one
 
   /// `programs`: how many each task has; their objects follow each other.
@@ -174,7 +185,26 @@ struct OnProcessor final : Executor::Impl {
   void Use(int task, int program) override { used[task] = program; }
 
   void SetLengths(std::span<const int64_t> of_symbols) override {
-    lengths.assign(of_symbols.begin(), of_symbols.end());
+    set_lengths.assign(of_symbols.begin(), of_symbols.end());
+    ResetLengths();
+  }
+
+  void KeepFound(bool keep) override {
+    keeps_found = keep;
+    ResetLengths();
+  }
+
+  std::span<const int64_t> Lengths() const override { return lengths; }
+
+  void ResetLengths() {
+    lengths = set_lengths;
+    for (const PlannedFound& found : plan.found) {
+      if (found.symbol >= 0 && !keeps_found) lengths[found.symbol] = found.most;
+    }
+    ApplyLengths();
+  }
+
+  void ApplyLengths() {
     small_calls.assign(plan.calls.size(), nullptr);
     for (size_t c = 0; c < plan.small_calls.size(); ++c) {
       const auto fits = [&](const SmallCall& call) {
@@ -187,6 +217,22 @@ struct OnProcessor final : Executor::Impl {
       const int64_t value = size.length.Evaluate(lengths);
       std::memcpy(static_cast<char*>(arena.get()) + size.position, &value, sizeof(value));
     }
+  }
+
+  /// Reads the lengths that are there after so many rounds, from the position in NetworkPlan::found
+  /// on, which moves behind them.
+  void ReadFound(int rounds, size_t& next, const std::vector<const void*>& inputs,
+                 const std::vector<void*>& outputs) {
+    const size_t first = next;
+    for (; next < plan.found.size() && plan.found[next].rounds == rounds; ++next) {
+      const PlannedFound& found = plan.found[next];
+      int64_t count = 0;
+      std::memcpy(&count, Resolve(found.count, inputs, outputs), sizeof(count));
+      if (keeps_found) continue;
+      CheckFound(found, count);
+      if (found.symbol >= 0) lengths[found.symbol] = count;
+    }
+    if (next > first) ApplyLengths();
   }
 
   std::vector<int64_t> LengthsOf(const OpenTensor& tensor) const {
@@ -240,7 +286,13 @@ struct OnProcessor final : Executor::Impl {
       if (codegen::IsAligned(results[i]) || IsAmong(plan.open_outputs, i)) continue;
       results[i] = output_copies[i].get();
     }
-    for (const std::vector<int>& round : plan.rounds) RunRound(round, inputs, results, seconds);
+    size_t next_found = 0;
+    if (!plan.found.empty()) ResetLengths();
+    ReadFound(0, next_found, inputs, results);
+    for (size_t round = 0; round < plan.rounds.size(); ++round) {
+      RunRound(plan.rounds[round], inputs, results, seconds);
+      ReadFound(static_cast<int>(round) + 1, next_found, inputs, results);
+    }
     for (const PlannedCopy& copy : plan.copies) {
       Copy(results[copy.output], Resolve(copy.from, inputs, results), copy.bytes);
     }
@@ -347,6 +399,10 @@ void Executor::SetLengths(std::span<const int64_t> lengths) {
   }
   impl_->SetLengths(lengths);
 }
+
+void Executor::KeepFound(bool keep) { impl_->KeepFound(keep); }
+
+std::span<const int64_t> Executor::Lengths() const { return impl_->Lengths(); }
 
 void Executor::Use(int task, int program) { impl_->Use(task, program); }
 

@@ -48,13 +48,19 @@ class Executor {
   void Use(int task, int program);
 
   /// From now on runs are for these lengths of the graph's symbols; at first for the largest ones.
-  /// Throws std::logic_error for lengths that the symbols do not have.
+  /// Those that the network finds are only looked at with KeepFound. Throws std::logic_error for
+  /// lengths that the symbols do not have.
   void SetLengths(std::span<const int64_t> lengths);
+  /// Whether lengths that the network finds are those of SetLengths, no matter what it finds: to
+  /// time runs for these lengths. Outputs are not specified then.
+  void KeepFound(bool keep);
+  /// The lengths of the last run.
+  std::span<const int64_t> Lengths() const;
 
   /// Row-major tensors, in the order and of the sizes of the graph's inputs and outputs. Buffers
   /// that are not aligned to 64 bytes are copied. Where the past of a state is null, it is what the
   /// run before has left; where its present is null, it is not copied to the caller. Throws
-  /// SystemError if a GPU fails.
+  /// InputError where the network finds more than a bound, SystemError if a GPU fails.
   void Run(const std::vector<const void*>& inputs, const std::vector<void*>& outputs);
 
   /// As Run, adding the seconds each call took to `seconds` (one entry per call). No calls run side

@@ -58,7 +58,56 @@ std::vector<std::vector<int>> Graph::Consumers() const {
 std::vector<bool> Graph::IsOutput() const {
   std::vector<bool> is_output(values.size(), false);
   for (const GraphOutput& output : outputs) is_output[output.value] = true;
+  for (const FoundLength& length : found) is_output[length.count] = true;
   return is_output;
+}
+
+void Graph::ReplaceOutputs(const std::function<ValueId(ValueId)>& replacement) {
+  for (GraphOutput& output : outputs) output.value = replacement(output.value);
+  for (FoundLength& length : found) length.count = replacement(length.count);
+}
+
+std::string BoundText(int64_t least, int64_t most) {
+  if (least == most) return fmt::format("{}", most);
+  return least == 0 ? fmt::format("at most {}", most) : fmt::format("{} to {}", least, most);
+}
+
+std::vector<int64_t> ShapeAt(const Graph& graph, ValueId id, std::span<const int64_t> lengths) {
+  const Value& value = graph.values[id];
+  std::vector<int64_t> shape = value.shape;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    const ValueId bound = value.BoundOf(d);
+    if (bound >= 0) shape[d] = graph.values[bound].size->Evaluate(lengths);
+  }
+  return shape;
+}
+
+std::vector<ValueId> SizesOf(const Graph& graph, const Node& node) {
+  std::vector<ValueId> sizes;
+  const auto add = [&](ValueId size) {
+    if (size >= 0 && std::ranges::count(sizes, size) == 0) sizes.push_back(size);
+  };
+  if (node.kind == NodeKind::kCall || node.kind == NodeKind::kView) return sizes;
+  for (ValueId operand : OperandsOf(node)) {
+    for (ValueId size : graph.values[operand].bounds) add(size);
+  }
+  for (const tensor::Iter& iter : node.stage.iters) add(iter.bound.size);
+  tensor::Visit(node.stage.value, [&](const tensor::Expr& e) {
+    if (e->op == tensor::ExprOp::kSize) add(e->index);
+  });
+  return sizes;
+}
+
+std::vector<ValueId> CountsBefore(const Graph& graph, const Node& node) {
+  std::vector<ValueId> counts;
+  if (graph.found.empty()) return counts;
+  for (ValueId size : SizesOf(graph, node)) {
+    const std::set<int> symbols = graph.values[size].size->Symbols();
+    for (const FoundLength& length : graph.found) {
+      if (symbols.contains(length.symbol)) counts.push_back(length.count);
+    }
+  }
+  return counts;
 }
 
 namespace {
@@ -134,7 +183,7 @@ void RemoveDeadNodes(Graph& graph) {
   }
   for (Node& node : graph.nodes) Renumber(node, new_id);
   for (ValueId& input : graph.inputs) input = new_id[input];
-  for (GraphOutput& output : graph.outputs) output.value = new_id[output.value];
+  graph.ReplaceOutputs([&](ValueId value) { return new_id[value]; });
   for (State& state : graph.states) {
     for (ValueId* value : {&state.past, &state.present, &state.memory}) *value = new_id[*value];
   }
@@ -189,6 +238,9 @@ std::string Print(const Graph& graph) {
     for (const tensor::Iter& iter : node.stage.iters)
       text += fmt::format(" {}<{}", iter.name, iter.extent);
     text += fmt::format(": {}\n", tensor::Print(node.stage.value, node.stage.iters, names));
+  }
+  for (const FoundLength& length : graph.found) {
+    text += fmt::format("  found {} = {}\n", length.name, typed(length.count));
   }
   for (const GraphOutput& output : graph.outputs) {
     text += fmt::format("  output {} = {}\n", output.name, typed(output.value));

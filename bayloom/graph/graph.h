@@ -3,8 +3,10 @@
 
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -95,13 +97,28 @@ struct State {
   Length start;  ///< where along the axis what is added begins: how long the past is
 };
 
+/// A length that the network finds when it runs: how many rows a kernel of the library finds, or
+/// an integer that is computed. It bounds dimensions as lengths do that a caller gives; what has
+/// such a dimension is computed after it.
+struct FoundLength {
+  std::string name;
+  ValueId count;    ///< an int64 scalar: what is found
+  int symbol = -1;  ///< which of Graph::symbols it is; -1: none, its bounds are equal
+  /// A run fails that finds less or more.
+  int64_t least = 0, most = 0;
+};
+
+/// "at most 300", "5", "1 to 300"
+std::string BoundText(int64_t least, int64_t most);
+
 struct Graph {
   std::string name;
   std::vector<Value> values;
   std::vector<Node> nodes;  ///< in topological order; each value is written by one node at most
   std::vector<ValueId> inputs;
   std::vector<GraphOutput> outputs;
-  std::vector<Symbol> symbols;  ///< the open dimensions
+  std::vector<Symbol> symbols;     ///< the open dimensions; those that are found come last
+  std::vector<FoundLength> found;  ///< in the order in which they are found
   /// Lengths of them that stand for all that occur, the largest first: what programs are judged by.
   std::vector<std::vector<int64_t>> points;
   std::vector<State> states;  ///< in the order of the outputs
@@ -122,8 +139,10 @@ struct Graph {
   std::vector<int> Producers() const;
   /// Per value: the nodes reading it, in order, each once.
   std::vector<std::vector<int>> Consumers() const;
-  /// Per value: whether it is one of the outputs.
+  /// Per value: whether it is one of the outputs, or a length that is found.
   std::vector<bool> IsOutput() const;
+  /// Puts other values in the place of outputs and of lengths that are found.
+  void ReplaceOutputs(const std::function<ValueId(ValueId)>& replacement);
 };
 
 /// Where a value lies in the memory of another one.
@@ -151,6 +170,15 @@ std::optional<Concatenation> AsConcatenation(const Graph& graph, const Node& nod
 
 /// The values a node reads, each once, in the order in which its expression names them.
 std::vector<ValueId> OperandsOf(const Node& node);
+
+/// The sizes that bound a node's iterators, that its expression names, and that bound what it
+/// reads; those that its task takes. None of a view.
+std::vector<ValueId> SizesOf(const Graph& graph, const Node& node);
+/// The lengths found that the node's sizes follow from: it has to be computed after these.
+std::vector<ValueId> CountsBefore(const Graph& graph, const Node& node);
+
+/// The shape of a value for these lengths of the graph's symbols.
+std::vector<int64_t> ShapeAt(const Graph& graph, ValueId value, std::span<const int64_t> lengths);
 
 /// Spatial iterators over a shape, named as people know them: n, c, h, w over images, i, j, ...
 /// else.

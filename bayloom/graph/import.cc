@@ -34,6 +34,7 @@
 #include "bayloom/graph/import/refusal_policy.h"
 #include "bayloom/graph/import/scope.h"
 #include "bayloom/graph/import/small_values.h"
+#include "bayloom/graph/import/stated_shapes.h"
 #include "bayloom/graph/import/value_types.h"
 #include "bayloom/graph/import/wide_floats.h"
 #include "bayloom/graph/open/generalize.h"
@@ -55,8 +56,23 @@ class Importer {
         options_(options),
         policy_(std::move(policy)),
         builder_(Printable(model.graph().name())),
-        functions_(model) {
+        functions_(model),
+        stated_shapes_(StatedShapes(model.graph())),
+        own_found_(options.bounds) {
     if (options.integer_rows) builder_.AllowIntegerRows();
+    own_found_.BeginFirst(options.symbols);
+    builder_.FindLengths(own_found_, /*fixed=*/true);
+  }
+
+  /// Whether the network finds lengths that are not fixed, and has to be imported as an open one.
+  bool FindsOpen() const { return builder_.FindsOpen(); }
+
+  /// With lengths that are found as long as they can be; these are noted.
+  Graph RunNoting(std::vector<FoundBound>& found) {
+    builder_.FindLengths(own_found_, /*fixed=*/false);
+    Graph graph = Run();
+    found = own_found_.all();
+    return graph;
   }
 
   /// Gives the memory of the model's initializers back as they are read.
@@ -66,10 +82,12 @@ class Importer {
   }
 
   /// To compare it with an import for other lengths.
-  Graph RunToCompare(KnownConstants& known, UnrolledSteps& steps, bool ratios) {
+  Graph RunToCompare(KnownConstants& known, UnrolledSteps& steps, FoundLengths& found,
+                     bool ratios) {
     known_ = &known;
     builder_.ShareFolded(known.folded);
     builder_.CompareLengths(ratios, steps);
+    builder_.FindLengths(found, /*fixed=*/false);
     return Run();
   }
 
@@ -84,6 +102,7 @@ class Importer {
       builder_.Rename(tensor, output.name());
     }
     if (outputs.empty()) throw InputError("the graph has no outputs");
+    if (!known_) own_found_.CheckBounds();
     Graph graph = builder_.Build(std::move(outputs));
     graph.narrow_constants = widener_.MainTypeOfConstants();
     return graph;
@@ -92,6 +111,7 @@ class Importer {
   /// The same without outputs: all nodes that are translated.
   void RunPartially(PartialImport& partial) {
     Scope scope;
+    builder_.FindNoLengths();
     ImportModel(scope, [&](const InputShapes& shapes) {
       partial.ReadDeclarations(model_.graph(), shapes);
     });
@@ -230,14 +250,15 @@ class Importer {
   std::optional<RefusedNode> TryImport(const onnx::NodeProto& node, Scope& scope,
                                        const OpsetVersions& opsets, int depth) {
     using Cause = RefusedNode::Cause;
-    const auto refused = [&](Cause cause, std::string reason,
-                             std::vector<std::string> inputs = {}) {
+    const auto refused = [&](Cause cause, std::string reason, std::vector<std::string> inputs = {},
+                             std::string bound = "") {
       return RefusedNode{node,
                          opsets,
                          depth,
                          cause,
                          std::move(reason),
                          std::move(inputs),
+                         std::move(bound),
                          std::current_exception()};
     };
     if (std::string reason = policy_->WhyToLeave(node, depth); !reason.empty()) {
@@ -253,7 +274,7 @@ class Importer {
     } catch (const std::bad_alloc&) {
       throw;
     } catch (const RunTimeDependence& error) {
-      return refused(Cause::kRunTimeValue, error.what(), error.inputs());
+      return refused(Cause::kRunTimeValue, error.what(), error.inputs(), error.bound());
     } catch (const NodeError& error) {
       return refused(Cause::kInnerNode, error.what());
     } catch (const std::exception& error) {
@@ -314,6 +335,7 @@ class Importer {
     CheckSmallTypes(*handler.schema, small);
     OperatorContext context(builder_, node, handler.version, inputs.tensors, subgraph);
     context.SetDataFolder(&data_folder_);
+    if (depth == 0) context.SetStatedShapes(&stated_shapes_);
     context.SetSmallTypes(small);
     context.SetInputValues(inputs.values);
     ImportOnIntegersOrFloats(*handler.op, context);
@@ -398,6 +420,8 @@ class Importer {
   const std::unique_ptr<RefusalPolicy> policy_;
   GraphBuilder builder_;
   const LocalFunctions functions_;
+  const StatedShapes stated_shapes_;
+  FoundLengths own_found_;
   MadeOnce made_once_;
   FloatWidener widener_{builder_};
   SmallValues small_values_;
@@ -424,7 +448,7 @@ onnx::ModelProto ReadModel(const std::string& path) {
 std::optional<Graph> ImportNoting(const std::string& path, const onnx::ModelProto& model,
                                   const ImportOptions& options, ImportNotes& notes) {
   try {
-    return Importer(path, model, options, NoteRefusals(notes)).Run();
+    return Importer(path, model, options, NoteRefusals(notes)).RunNoting(notes.found);
   } catch (const OpaqueValue&) {
     return std::nullopt;  // an output that nothing is known of
   }
@@ -432,32 +456,53 @@ std::optional<Graph> ImportNoting(const std::string& path, const onnx::ModelProt
 
 Graph ImportToCompare(const std::string& path, const onnx::ModelProto& model,
                       const ImportOptions& options, KnownConstants& known, UnrolledSteps& steps,
-                      bool ratios) {
-  return Importer(path, model, options, ThrowRefusals()).RunToCompare(known, steps, ratios);
+                      FoundLengths& found, bool ratios) {
+  return Importer(path, model, options, ThrowRefusals()).RunToCompare(known, steps, found, ratios);
 }
+
+namespace {
+
+/// A network of fixed sizes; nullopt if it finds lengths that are not.
+std::optional<Graph> ImportFixed(const std::string& path, onnx::ModelProto& model,
+                                 const ImportOptions& options) {
+  Importer importer(path, model, options, ThrowRefusals());
+  try {
+    return importer.RunAndRelease(model);
+  } catch (const InputError&) {
+    if (!importer.FindsOpen()) throw;
+    return std::nullopt;
+  }
+}
+
+}  // namespace
 
 Graph ImportOnnx(const std::string& path, const ImportOptions& options) {
   onnx::ModelProto model = ReadModel(path);
   try {
     KeepLastRows(model, options.last_rows);
-    Graph graph;
+    std::optional<Graph> graph;
     if (options.symbols.empty()) {
-      graph = Importer(path, model, options, ThrowRefusals()).RunAndRelease(model);
-    } else {
-      graph = ImportOpen(path, model, options);
-      ForgetInnerBounds(graph);
-      graph.window = FindWindow(graph);
+      graph = ImportFixed(path, model, options);
+      if (!graph) {
+        model = ReadModel(path);  // what was read of it is gone
+        KeepLastRows(model, options.last_rows);
+      }
     }
-    Result<Graph> grown = GrowCaches(graph);
+    if (!graph) {
+      graph = ImportOpen(path, model, options);
+      ForgetInnerBounds(*graph);
+      graph->window = FindWindow(*graph);
+    }
+    Result<Graph> grown = GrowCaches(*graph);
     if (grown && options.grow_caches) {
       graph = *std::move(grown);
     } else {
-      graph.fixed_caches =
+      graph->fixed_caches =
           grown ? "its caches of fixed size are to stay inputs and outputs" : grown.error().message;
     }
-    graph.state_room = options.state_room;
-    graph.state_type = options.state_type;
-    return graph;
+    graph->state_room = options.state_room;
+    graph->state_type = options.state_type;
+    return *std::move(graph);
   } catch (...) {
     RethrowNaming(path);
   }

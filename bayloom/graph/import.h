@@ -23,6 +23,9 @@ struct ImportOptions {
   /// Dimensions, by their names, that are to stay open in the graph. Only ImportOnnx and SurveyOnnx
   /// take them.
   std::vector<Symbol> symbols;
+  /// How long dimensions are at most whose lengths the network finds when it runs, by the names of
+  /// the dimensions or of the tensors that have them. Where shapes say it, none is needed.
+  std::map<std::string, int64_t> bounds;
   /// Lengths of these that stand for all that occur, as Graph::points; empty: TypicalLengths.
   std::vector<std::vector<int64_t>> points;
   /// As Graph::state_room.
@@ -76,21 +79,26 @@ class OpenShapeError : public InputError {
   std::vector<std::string> inputs_;
 };
 
-/// What an operator needs at compile time (the shape of a Reshape, the bounds of a Slice) depends
-/// on inputs of the model: it can be imported with those frozen.
+/// What an operator needs at compile time (the axes of a reduction, a length that nothing bounds)
+/// depends on inputs of the model: it can be imported with those frozen.
 class RunTimeDependence : public InputError {
  public:
-  RunTimeDependence(const std::string& message, std::vector<std::string> inputs)
-      : InputError(message), inputs_(std::move(inputs)) {}
+  /// `bound`: what a bound has to be given for, if that is all that is needed.
+  RunTimeDependence(const std::string& message, std::vector<std::string> inputs,
+                    std::string bound = "")
+      : InputError(message), inputs_(std::move(inputs)), bound_(std::move(bound)) {}
   const std::vector<std::string>& inputs() const { return inputs_; }
+  const std::string& bound() const { return bound_; }
 
  private:
   std::vector<std::string> inputs_;
+  std::string bound_;
 };
 
 /// Reads an ONNX model (operator sets 7 to 28, tensors in the file or in files beside it) as a
 /// graph with static shapes: shape arithmetic and everything else that depends on constants is
-/// evaluated, functions are expanded, composite operators are decomposed, recurrent operators and
+/// evaluated, lengths that depend on data are found when the network runs (Graph::found), functions
+/// are expanded, composite operators are decomposed, recurrent operators and
 /// loops are unrolled. Random operators draw the same numbers at every run, from their seed or
 /// their name.
 ///

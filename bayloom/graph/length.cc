@@ -349,6 +349,18 @@ int Length::AsSymbol() const {
   return monomial.size() == 1 && numerator == 1 ? monomial[0].symbol : -1;
 }
 
+std::set<int> Length::Symbols() const {
+  std::set<int> symbols;
+  for (const Variable& variable : Variables()) {
+    if (variable.function) {
+      symbols.merge(variable.function->of.Symbols());
+    } else {
+      symbols.insert(variable.symbol);
+    }
+  }
+  return symbols;
+}
+
 std::string Length::ToString(std::span<const Symbol> symbols) const {
   std::string text;
   const auto add = [&](const Monomial& monomial, int64_t numerator) {

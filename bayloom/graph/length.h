@@ -24,6 +24,7 @@ struct Symbol {
   int64_t smallest = 1;
   int64_t largest = 1;
   int64_t step = 1;
+  bool is_found = false;  ///< the network itself finds it (Graph::found)
 
   int64_t ValueCount() const { return (largest - smallest) / step + 1; }
   bool Has(int64_t length) const {
@@ -81,6 +82,8 @@ class Length {
   std::vector<bayloom_length_step> Steps() const;
   /// The symbol that it is, or -1.
   int AsSymbol() const;
+  /// The symbols that it follows from.
+  std::set<int> Symbols() const;
 
  private:
   struct Function;

@@ -66,6 +66,8 @@ class Planner {
       }
     }
     for (size_t i = 0; i < graph_.outputs.size(); ++i) PlanOutput(static_cast<int>(i));
+    for (const FoundLength& found : graph_.found) PlanFound(found);
+    std::ranges::stable_sort(plan_.found, {}, &PlannedFound::rounds);
     return std::move(plan_);
   }
 
@@ -284,6 +286,22 @@ class Planner {
     plan_.copies.push_back({from, output, plan_.output_bytes[output]});
   }
 
+  void PlanFound(const FoundLength& found) {
+    const ValueId source = network_.storage[found.count].whole;
+    const auto& constant = graph_.values[source].constant;
+    int rounds = 0;
+    for (size_t round = 0; round < plan_.rounds.size(); ++round) {
+      for (int call : plan_.rounds[round]) {
+        const std::vector<ValueId> results = ResultsOf(network_.calls[call]);
+        const auto is_source = [&](ValueId v) { return network_.storage[v].whole == source; };
+        if (std::ranges::any_of(results, is_source)) rounds = static_cast<int>(round) + 1;
+      }
+    }
+    plan_.found.push_back({found.name, rounds,
+                           constant ? AppendConstant(constant->data) : PlaceOf(found.count),
+                           found.symbol, found.least, found.most});
+  }
+
   const TaskGraph& network_;
   const Graph& graph_;
   const std::vector<const tensor::Program*>& programs_;
@@ -297,6 +315,7 @@ class Planner {
 }  // namespace
 
 std::pair<int, int> PlaceOfSymbol(const Graph& graph, int symbol) {
+  if (graph.symbols[symbol].is_found) return {-1, -1};
   for (size_t i = 0; i < graph.inputs.size(); ++i) {
     const Value& input = graph.values[graph.inputs[i]];
     for (size_t d = 0; d < input.shape.size(); ++d) {

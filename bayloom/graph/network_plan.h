@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -79,6 +80,16 @@ struct PlannedSize {
   int64_t position;
 };
 
+/// A length that the network finds (Graph::found): after `rounds` of them it is an int64 at that
+/// place. Sizes that follow from it are written then.
+struct PlannedFound {
+  std::string name;
+  int rounds;
+  Storage count;
+  int symbol;  ///< this and the bounds as FoundLength
+  int64_t least, most;
+};
+
 /// An input or output with open dimensions. The caller's elements lie one after the other; in the
 /// network they lie as in the largest tensor (codegen/runtime/bayloom_open.h). Inputs are spread
 /// before the first call, outputs gathered after the last; not those that the caller leaves out,
@@ -99,8 +110,8 @@ struct PlannedState {
   bool operator==(const PlannedState&) const = default;
 };
 
-/// Which dimension of which input is as long as an open dimension of the graph. Throws InputError
-/// where no input has it by itself.
+/// Which dimension of which input is as long as an open dimension of the graph; -1 and -1 for one
+/// that the network finds. Throws InputError where no input has it by itself.
 std::pair<int, int> PlaceOfSymbol(const Graph& graph, int symbol);
 
 /// Takes constants as programs read them.
@@ -129,6 +140,7 @@ struct NetworkPlan {
   std::vector<Symbol>
       symbols;  ///< the open dimensions; none where the network is one of fixed sizes
   std::vector<PlannedSize> sizes;
+  std::vector<PlannedFound> found;  ///< by ascending `rounds`
   std::vector<OpenTensor> open_inputs, open_outputs;
   std::vector<std::byte> constants;  ///< every one starts at a multiple of 64; empty with a sink
   std::vector<PlannedState> states;  ///< parallel to Graph::states

@@ -192,6 +192,7 @@ void SurveyNodes(const std::string& path, const onnx::ModelProto& model,
   }
   survey.refusals = std::move(notes.refusals);
   survey.problems = std::move(notes.problems);
+  survey.found = std::move(notes.found);
   survey.unexamined_nodes = notes.unexamined_nodes;
 }
 
@@ -207,6 +208,10 @@ void CheckOptions(const std::string& path, const std::vector<DeclaredInput>& inp
   }
 }
 
+bool FindsOpen(const std::vector<FoundBound>& found) {
+  return std::ranges::any_of(found, [](const FoundBound& each) { return each.symbol >= 0; });
+}
+
 /// Whether the network is the same one for all lengths of dimensions that stay open, and the types
 /// that inputs and outputs have then.
 void SurveyOpen(const std::string& path, const onnx::ModelProto& model,
@@ -219,6 +224,9 @@ void SurveyOpen(const std::string& path, const onnx::ModelProto& model,
   }
   for (size_t i = 0; i < open.outputs.size(); ++i) {
     survey.outputs.at(i).type = TypeOf(open, open.outputs[i].value);
+  }
+  for (FoundBound& found : survey.found) {
+    if (found.symbol >= 0) found.least = open.symbols[static_cast<size_t>(found.symbol)].smallest;
   }
   ForgetInnerBounds(open);
   open.window = FindWindow(open);
@@ -248,7 +256,8 @@ ModelSurvey SurveyOnnx(const std::string& path, const ImportOptions& options) {
   survey.symbols = options.symbols;
   try {
     SurveyNodes(path, model, options, survey);
-    if (survey.IsComplete() && !options.symbols.empty()) SurveyOpen(path, model, options, survey);
+    const bool is_open = !options.symbols.empty() || FindsOpen(survey.found);
+    if (survey.IsComplete() && is_open) SurveyOpen(path, model, options, survey);
   } catch (const std::bad_alloc&) {
     throw SystemError(fmt::format("{}: out of memory", path));
   } catch (const InputError& error) {

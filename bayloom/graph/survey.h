@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "bayloom/graph/found_lengths.h"
 #include "bayloom/graph/graph.h"
 #include "bayloom/graph/import.h"
 
@@ -22,6 +23,8 @@ struct NodeRefusal {
   std::string reason;
   /// Where the reason is that something is known at run time only: the inputs that it depends on.
   std::vector<std::string> inputs;
+  /// Where a bound is all that is needed: what it has to be given for.
+  std::string bound;
 };
 
 /// An operator of a model, inner graphs and functions included.
@@ -61,10 +64,12 @@ struct ModelSurvey {
   int64_t unexamined_nodes = 0;            ///< behind refused ones: their operators are supported
   std::vector<std::string> problems;       ///< refused, but of no node
   std::vector<Symbol> symbols;             ///< dimensions that are given ranges
+  std::vector<FoundBound> found;           ///< lengths that the network finds when it runs
   /// The network, if all of it is supported, with the extents given and assumed, and the largest
   /// ones of those that stay open.
   std::optional<Graph> graph;
-  /// The same with open dimensions, where options.symbols name some and nothing is missing.
+  /// The same with open dimensions, where options.symbols name some, or the network finds lengths,
+  /// and nothing is missing.
   std::optional<Graph> open_graph;
 
   bool IsSupported() const { return refusals.empty() && problems.empty(); }

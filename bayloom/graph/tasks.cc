@@ -14,7 +14,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "bayloom/graph/evaluate.h"
 #include "bayloom/graph/passes/passes.h"
 #include "bayloom/graph/passes/rewriting.h"
 #include "bayloom/graph/tasks/fusion.h"
@@ -76,17 +75,9 @@ class GroupWriter {
   bool IsCall() const { return graph_.nodes[group_.nodes[0]].kind == NodeKind::kCall; }
 
   void DeclareSizes(const Node& node) {
-    if (IsCall()) return;
-    const auto declare = [&](ValueId size) {
-      if (size >= 0 && !buffer_of_.contains(size)) DeclareSize(size);
-    };
-    for (ValueId operand : OperandsOf(node)) {
-      for (ValueId size : graph_.values[operand].bounds) declare(size);
+    for (ValueId size : SizesOf(graph_, node)) {
+      if (!buffer_of_.contains(size)) DeclareSize(size);
     }
-    for (const tensor::Iter& iter : node.stage.iters) declare(iter.bound.size);
-    tensor::Visit(node.stage.value, [&](const tensor::Expr& e) {
-      if (e->op == tensor::ExprOp::kSize) declare(e->index);
-    });
   }
 
   void AddPoints() {
@@ -317,6 +308,10 @@ TaskGraph ForGpu(TaskGraph network) {
     throw InputError(fmt::format("{}: code for GPUs is for one size; give one, such as {}={}",
                                  open.ToString(), open.name, open.largest));
   }
+  if (!network.graph.found.empty()) {
+    throw InputError(fmt::format("'{}': code for GPUs is for lengths that are known before a run",
+                                 network.graph.found.front().name));
+  }
   JoinProducts(network.graph);
   return ExtractTasks(std::move(network.graph));
 }
@@ -341,72 +336,6 @@ TaskGraph Divide(const TaskGraph& network, const std::vector<bool>& wanted) {
     }
   }
   return divided;
-}
-
-namespace {
-
-/// A join with what its sizes are in a run. Elements beyond its bound are any of its parts'.
-tensor::Stage WithSizes(const Graph& graph, tensor::Stage join,
-                        const std::vector<tensor::HostTensor>& data) {
-  const auto within = [&](const tensor::Expr& load) {
-    std::vector<tensor::Expr> indices;
-    for (size_t d = 0; d < load->operands.size(); ++d) {
-      const tensor::Expr last = graph.values[load->index].shape[d] - 1;
-      indices.push_back(tensor::Max(tensor::Min(load->operands[d], last), tensor::Expr(0)));
-    }
-    return tensor::Load(load->index, load->dtype, std::move(indices));
-  };
-  join.value = tensor::Rewrite(join.value, [&](const tensor::Expr& e) {
-    if (e->op == tensor::ExprOp::kLoad) return std::optional(within(e));
-    if (e->op != tensor::ExprOp::kSize) return std::optional<tensor::Expr>();
-    return std::optional(tensor::IntLiteral(data[e->index].GetInt(0)));
-  });
-  return join;
-}
-
-}  // namespace
-
-std::vector<tensor::HostTensor> InterpretTasks(const TaskGraph& tasks,
-                                               const std::vector<tensor::HostTensor>& inputs,
-                                               std::span<const int64_t> lengths) {
-  const Graph& graph = tasks.graph;
-  std::vector<tensor::HostTensor> data(graph.values.size());
-  for (size_t v = 0; v < data.size(); ++v) {
-    if (graph.values[v].constant) data[v] = *graph.values[v].constant;
-  }
-  for (size_t i = 0; i < graph.inputs.size(); ++i) data[graph.inputs[i]] = inputs[i];
-  for (size_t v = 0; v < data.size(); ++v) {
-    if (!graph.values[v].size) continue;
-    data[v] = tensor::HostTensor::Zeros(tensor::DType::kInt64, {});
-    data[v].SetInt(0, graph.values[v].size->Evaluate(lengths));
-  }
-  const std::vector<int> producers = graph.Producers();
-  // Other names for memory are looked through when they are read.
-  const std::function<const tensor::HostTensor&(ValueId)> read =
-      [&](ValueId value) -> const tensor::HostTensor& {
-    const Node* node = producers[value] < 0 ? nullptr : &graph.nodes[producers[value]];
-    if (node && node->kind == NodeKind::kView) {
-      data[value] = read(node->source);
-    } else if (node && node->IsAlias()) {
-      data[value] = EvaluateStage(WithSizes(graph, node->stage, data), read);
-    }
-    data[value].shape = graph.values[value].shape;
-    return data[value];
-  };
-  for (const TaskCall& call : tasks.calls) {
-    const ValueId output = call.parameters.back();
-    data[output] =
-        tensor::HostTensor::Zeros(graph.values[output].dtype, graph.values[output].shape);
-    std::vector<tensor::HostTensor> arguments;
-    for (ValueId value : call.parameters) {
-      arguments.push_back(value == output ? data[output] : read(value));
-    }
-    tensor::Interpret(tensor::Lower(tasks.tasks[call.task].workload), arguments);
-    data[output] = std::move(arguments.back());
-  }
-  std::vector<tensor::HostTensor> outputs;
-  for (const GraphOutput& output : graph.outputs) outputs.push_back(read(output.value));
-  return outputs;
 }
 
 std::string Print(const TaskGraph& tasks) {

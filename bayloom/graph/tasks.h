@@ -69,6 +69,15 @@ std::vector<tensor::HostTensor> InterpretTasks(const TaskGraph& tasks,
                                                const std::vector<tensor::HostTensor>& inputs,
                                                std::span<const int64_t> lengths = {});
 
+/// The same, and the lengths that the symbols have in the end. Of those that the network finds none
+/// need be given.
+struct Interpreted {
+  std::vector<tensor::HostTensor> outputs;
+  std::vector<int64_t> lengths;
+};
+Interpreted InterpretNetwork(const TaskGraph& tasks, const std::vector<tensor::HostTensor>& inputs,
+                             std::span<const int64_t> lengths = {});
+
 /// The calls and tasks as people read them.
 std::string Print(const TaskGraph& tasks);
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <span>
 
 #include "bayloom/tensor/names.h"
@@ -68,6 +69,27 @@ std::optional<CallSizes> ElementSizes(std::span<const int64_t> numbers) {
   return CallSizes{{data, updates, updates}, data};
 }
 
+/// Of calls that find the number of rows of their results.
+std::optional<CallSizes> FoundSizes(const LibraryCall& call) {
+  const std::vector<int64_t>& n = call.numbers;
+  const auto number = [&](size_t i) { return static_cast<double>(n[i]); };
+  const size_t sizes = call.kernel == LibraryKernel::kNonZero ? 1 : 3;
+  const size_t all = call.kernel == LibraryKernel::kNonZero  ? 2
+                     : call.kernel == LibraryKernel::kUnique ? 4
+                                                             : 5;
+  if (n.size() != all || !AllPositive(std::span(n).first(sizes)) || n.back() < 0) {
+    return std::nullopt;
+  }
+  if (call.kernel == LibraryKernel::kNonZero) return CallSizes{{number(0), 1}, 1 + number(1)};
+  if (!IsFlag(n[3])) return std::nullopt;
+  if (call.kernel == LibraryKernel::kUnique) {
+    return CallSizes{{ProductOf(std::span(n).first(3)), 1}, 3 * (1 + number(1))};
+  }
+  if (number(2) > std::numeric_limits<int32_t>::max()) return std::nullopt;
+  const double boxes = number(0) * number(2);
+  return CallSizes{{4 * boxes, boxes * number(1), 4, 2}, 3 * (1 + number(4))};
+}
+
 /// nullopt if the numbers make no sense.
 std::optional<CallSizes> SizesOf(const LibraryCall& call) {
   const std::vector<int64_t>& n = call.numbers;
@@ -85,6 +107,10 @@ std::optional<CallSizes> SizesOf(const LibraryCall& call) {
       return RowSizes(n);
     case LibraryKernel::kScatterElements:
       return ElementSizes(n);
+    case LibraryKernel::kNonZero:
+    case LibraryKernel::kUnique:
+    case LibraryKernel::kNonMaxSuppression:
+      return FoundSizes(call);
   }
   return std::nullopt;
 }
@@ -98,6 +124,15 @@ bool TypesSuit(const LibraryCall& call, const std::vector<CallTensor>& operands)
     const bool computes = call.numbers[0] != 0;
     return operands[0].dtype == call.dtype && operands[1].dtype == DType::kInt64 &&
            operands[2].dtype == call.dtype && !(computes && call.dtype == DType::kBool);
+  }
+  if (FindsRows(call.kernel)) {
+    std::vector<DType> types = {operands[0].dtype, DType::kInt64};
+    if (call.kernel == LibraryKernel::kNonZero) types[0] = DType::kBool;
+    if (call.kernel == LibraryKernel::kNonMaxSuppression) {
+      types = {DType::kFloat32, DType::kFloat32, DType::kInt64, DType::kFloat32};
+    }
+    return call.dtype == DType::kInt64 &&
+           std::ranges::equal(operands, types, {}, &CallTensor::dtype);
   }
   if (operands[0].dtype == DType::kBool) return false;
   return call.dtype == (call.kernel == LibraryKernel::kScan ? operands[0].dtype : DType::kInt64);
@@ -172,6 +207,12 @@ double OperationsOf(const LibraryCall& call) {
     case LibraryKernel::kArgExtreme:
     case LibraryKernel::kScan:
       return sizes.operands[0];
+    case LibraryKernel::kNonZero:
+      return sizes.operands[0];
+    case LibraryKernel::kUnique:
+      return sizes.operands[0] * std::log2(static_cast<double>(call.numbers[1]) + 1);
+    case LibraryKernel::kNonMaxSuppression:
+      return sizes.operands[1] * std::log2(static_cast<double>(call.numbers[2]) + 1);
     case LibraryKernel::kScatterRows:
     case LibraryKernel::kScatterElements:
       break;

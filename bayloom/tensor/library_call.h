@@ -45,7 +45,26 @@ enum class LibraryKernel : uint8_t {
   /// combined into the element at its own place, but for `axis`, where the index says. Numbers:
   /// reduction, axis, rank, dims[rank], index dims[rank].
   kScatterElements,
+
+  // The following find how many rows their results have: the first number of an int64 result is
+  // the count, the rows follow; what is beyond the count is not specified. Rows beyond `capacity`
+  // are counted only. How long dimensions are is an operand.
+
+  /// bool x[n], length -> [1 + capacity]: where x is true, in order. Numbers: n, capacity.
+  kNonZero,
+  /// x[outer, n, inner], length of n -> [1 + n, 3]: the slices along n, each once, in ascending
+  /// order (`sorted`) or that of their first ones. Row u has where the first one is of the slices
+  /// that are equal to unique slice u, and how many are; row i has which unique slice slice i is.
+  /// Numbers: outer, n, inner, sorted.
+  kUnique,
+  /// float32 boxes[batches, n, 4], scores[batches, classes, n], int64 limits[4] (batches, classes,
+  /// boxes, boxes selected per class), thresholds[2] (of intersection over union, of scores) ->
+  /// [1 + capacity, 3]: ONNX's NonMaxSuppression. Numbers: batches, classes, n, centered, capacity.
+  kNonMaxSuppression,
 };
+
+/// Whether it finds the number of rows of its result.
+constexpr bool FindsRows(LibraryKernel kernel) { return kernel >= LibraryKernel::kNonZero; }
 
 struct LibraryCall {
   LibraryKernel kernel = LibraryKernel::kTopK;

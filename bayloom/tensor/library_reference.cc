@@ -132,6 +132,126 @@ void EvaluateScatterElements(const LibraryCall& call, const HostTensor& indices,
   }
 }
 
+int64_t Length(const HostTensor& length, int64_t most) {
+  return std::clamp<int64_t>(length.GetInt(0), 0, most);
+}
+
+void EvaluateNonZero(const LibraryCall& call, const HostTensor& x, const HostTensor& length,
+                     HostTensor& result) {
+  int64_t count = 0;
+  for (int64_t i = 0; i < Length(length, call.numbers[0]); ++i) {
+    if (x.GetInt(i) == 0) continue;
+    if (++count <= call.numbers[1]) result.SetInt(count, i);
+  }
+  result.SetInt(0, count);
+}
+
+/// Slices along n, in lexicographic order.
+struct SliceOrder {
+  const LibraryCall& call;
+  const HostTensor& x;
+
+  bool operator()(int64_t a, int64_t b) const {
+    const int64_t outer = call.numbers[0], n = call.numbers[1], inner = call.numbers[2];
+    for (int64_t e = 0; e < outer * inner; ++e) {
+      const auto at = [&](int64_t slice) {
+        return ElementOf(x, (e / inner * n + slice) * inner + e % inner);
+      };
+      if (IsLess(x.dtype, at(a), at(b))) return true;
+      if (IsLess(x.dtype, at(b), at(a))) return false;
+    }
+    return false;
+  }
+};
+
+void EvaluateUnique(const LibraryCall& call, const HostTensor& x, const HostTensor& length,
+                    HostTensor& result) {
+  const SliceOrder is_before{call, x};
+  std::vector<int64_t> order(Length(length, call.numbers[1])), first;
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), is_before);
+  for (int64_t slice : order) {
+    if (first.empty() || is_before(first.back(), slice)) first.push_back(slice);
+  }
+  if (call.numbers[3] == 0) std::sort(first.begin(), first.end());
+  result.SetInt(0, std::ssize(first));
+  for (size_t u = 0; u < first.size(); ++u) {
+    const auto row = static_cast<int64_t>(u) + 1;
+    int64_t count = 0;
+    for (int64_t slice : order) {
+      if (is_before(first[u], slice) || is_before(slice, first[u])) continue;
+      result.SetInt(3 * (slice + 1) + 2, row - 1);
+      ++count;
+    }
+    result.SetInt(3 * row, first[u]);
+    result.SetInt(3 * row + 1, count);
+  }
+}
+
+/// Two corners in any order, or a center and extents. As onnxruntime, in float32.
+struct Box {
+  float low_y, low_x, high_y, high_x;
+
+  Box(const HostTensor& boxes, int64_t number, bool centered) {
+    float v[4];
+    for (int k = 0; k < 4; ++k) v[k] = static_cast<float>(boxes.Get(4 * number + k));
+    if (centered) {  // x, y, width, height
+      *this = {v[1] - v[3] / 2, v[0] - v[2] / 2, v[1] + v[3] / 2, v[0] + v[2] / 2};
+    } else {
+      *this = {std::min(v[0], v[2]), std::min(v[1], v[3]), std::max(v[0], v[2]),
+               std::max(v[1], v[3])};
+    }
+  }
+  Box(float y, float x, float other_y, float other_x)
+      : low_y(y), low_x(x), high_y(other_y), high_x(other_x) {}
+  float Area() const { return (high_y - low_y) * (high_x - low_x); }
+};
+
+/// Whether the boxes' intersection over their union exceeds the threshold.
+bool Overlap(const Box& a, const Box& b, float threshold) {
+  const float height = std::min(a.high_y, b.high_y) - std::max(a.low_y, b.low_y);
+  const float width = std::min(a.high_x, b.high_x) - std::max(a.low_x, b.low_x);
+  if (!(height > 0) || !(width > 0)) return false;
+  const float shared = height * width, all = a.Area() + b.Area() - shared;
+  return a.Area() > 0 && b.Area() > 0 && all > 0 && shared / all > threshold;
+}
+
+void EvaluateNonMaxSuppression(const LibraryCall& call,
+                               const std::vector<const HostTensor*>& operands, HostTensor& result) {
+  const HostTensor &boxes = *operands[0], &scores = *operands[1], &limits = *operands[2];
+  const auto overlap = static_cast<float>(operands[3]->Get(0));
+  const double least = operands[3]->Get(1);
+  const int64_t classes = call.numbers[1], n = call.numbers[2];
+  const auto limit = [&](int k) {
+    return std::clamp<int64_t>(limits.GetInt(k), 0, call.numbers[static_cast<size_t>(k)]);
+  };
+  int64_t count = 0;
+  for (int64_t line = 0; line < limit(0) * classes; ++line) {
+    const int64_t batch = line / classes, number = line % classes;
+    if (number >= limit(1)) continue;
+    std::vector<int64_t> order, taken;
+    for (int64_t i = 0; i < limit(2); ++i) {
+      if (scores.Get(line * n + i) > least) order.push_back(i);
+    }
+    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+      return scores.Get(line * n + a) > scores.Get(line * n + b);
+    });
+    for (int64_t i : order) {
+      if (std::ssize(taken) >= limits.GetInt(3)) break;
+      const Box box(boxes, batch * n + i, call.numbers[3] != 0);
+      const bool is_free = std::ranges::none_of(taken, [&](int64_t other) {
+        return Overlap(box, Box(boxes, batch * n + other, call.numbers[3] != 0), overlap);
+      });
+      if (!is_free) continue;
+      taken.push_back(i);
+      if (++count > call.numbers[4]) continue;
+      for (int k = 0; k < 3; ++k)
+        result.SetInt(3 * count + k, k == 0 ? batch : k == 1 ? number : i);
+    }
+  }
+  result.SetInt(0, count);
+}
+
 }  // namespace
 
 HostTensor Evaluate(const LibraryCall& call, const std::vector<const HostTensor*>& operands,
@@ -154,6 +274,15 @@ HostTensor Evaluate(const LibraryCall& call, const std::vector<const HostTensor*
     case LibraryKernel::kScatterElements:
       result.data = operands[0]->data;
       EvaluateScatterElements(call, *operands[1], *operands[2], result);
+      break;
+    case LibraryKernel::kNonZero:
+      EvaluateNonZero(call, *operands[0], *operands[1], result);
+      break;
+    case LibraryKernel::kUnique:
+      EvaluateUnique(call, *operands[0], *operands[1], result);
+      break;
+    case LibraryKernel::kNonMaxSuppression:
+      EvaluateNonMaxSuppression(call, operands, result);
       break;
   }
   return result;

@@ -95,6 +95,9 @@ inline constexpr auto kLibraryKernelNames =
         {LibraryKernel::kScan, "scan"},
         {LibraryKernel::kScatterRows, "scatter_rows"},
         {LibraryKernel::kScatterElements, "scatter_elements"},
+        {LibraryKernel::kNonZero, "nonzero"},
+        {LibraryKernel::kUnique, "unique"},
+        {LibraryKernel::kNonMaxSuppression, "nms"},
     });
 inline constexpr auto kLoopKindNames = std::to_array<std::pair<LoopKind, std::string_view>>({
     {LoopKind::kSerial, "serial"},

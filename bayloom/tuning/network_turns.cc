@@ -41,6 +41,7 @@ class ExecutorRunner final : public TurnRunner {
                  const std::vector<std::vector<const tensor::Program*>>& programs)
       : executor_(network, programs, target),
         tensors_(graph::MakeRandomInputs(network.graph, /*seed=*/0)) {
+    executor_.KeepFound(true);
     for (const tensor::HostTensor& tensor : tensors_) {
       void* data = Allocate(std::ssize(tensor.data));
       std::ranges::copy(tensor.data, static_cast<std::byte*>(data));

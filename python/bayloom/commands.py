@@ -77,6 +77,7 @@ class TuneResult:
 def tune(model: Optional[Path] = None, *, op: Optional[str] = None, trials: Optional[int] = None,
          time: Union[float, str, None] = None, threads: Optional[int] = None, seed: int = 0,
          db: Optional[Path] = None, resume: bool = False, dims: Optional[Extents] = None,
+         bounds: Optional[Mapping[str, int]] = None,
          shapes: Optional[Mapping[str, str]] = None, freeze: Optional[Mapping[str, Any]] = None,
          target: Optional[str] = None, strategy: Optional[str] = None,
          objective: Optional[str] = None, divisions: Optional[str] = None,
@@ -87,8 +88,8 @@ def tune(model: Optional[Path] = None, *, op: Optional[str] = None, trials: Opti
     """Finds fast programs for an ONNX model, or for one operator such as op="matmul:512,512,512".
 
     `time` is in seconds, or a text such as "10m". `dims` gives dimensions that the model leaves
-    open their extents, one or several; `shapes` and `freeze` are as `--shape` and `--freeze` of the
-    program. `db` keeps every trial; without it, it is MODEL.db. `callbacks` get each trial as it
+    open their extents, one or several; `bounds`, `shapes` and `freeze` are as `--bound`, `--shape`
+    and `--freeze` of the program. `db` keeps every trial; without it, it is MODEL.db. `callbacks` get each trial as it
     ends, a dict with `number`, `value` (seconds) and `reason`; one that raises `bayloom.Stopped`
     lets the tuning end. After an interruption `resume=True` goes on. `workers` are commands such as
     "ssh board bayloom worker" that measure the programs, `pool` a `bayloom.ray_pool.RayPool` whose
@@ -109,7 +110,7 @@ def tune(model: Optional[Path] = None, *, op: Optional[str] = None, trials: Opti
     database = os.fspath(db)
     arguments = ["tune", *([os.fspath(model)] if model is not None else []),
                  *program.options(op=op, trials=trials, time=time, threads=threads, seed=seed,
-                                  db=database, resume=resume, dim=dims, shape=shapes,
+                                  db=database, resume=resume, dim=dims, bound=bounds, shape=shapes,
                                   freeze=freeze, target=target, strategy=strategy,
                                   objective=objective, divisions=divisions, derivations=derivations,
                                   learn_from=learn_from, partial=partial,
@@ -124,6 +125,7 @@ def tune(model: Optional[Path] = None, *, op: Optional[str] = None, trials: Opti
 
 def compile(model: Path, out: Path = ".", *, name: Optional[str] = None, db: Optional[Path] = None,
             threads: Optional[int] = None, dims: Optional[Extents] = None,
+            bounds: Optional[Mapping[str, int]] = None,
             shapes: Optional[Mapping[str, str]] = None, freeze: Optional[Mapping[str, Any]] = None,
             target: Union[str, Sequence[str], None] = None, effort: Optional[str] = None,
             prefer: Optional[str] = None, max_size: Union[int, str, None] = None,
@@ -137,13 +139,14 @@ def compile(model: Path, out: Path = ".", *, name: Optional[str] = None, db: Opt
     of operators that were not tuned are chosen: "none", "low", "normal" or "high".
     `prefer`, "latency", "size" or "memory", and the limits choose among the programs found: bytes,
     also as "400k", and a share of the fastest time, such as 0.1 (docs/libraries.md#small-libraries).
-    `divisions` and `derivations` are as in `tune`. `cache` is the type in which a decoder keeps keys
-    and values, "model", "f32", "f16" or "bf16"; with any, caches of fixed size become states.
+    `dims`, `bounds`, `divisions` and `derivations` are as in `tune`. `cache` is the type in which a
+    decoder keeps keys and values, "model", "f32", "f16" or "bf16"; with any, caches of fixed size
+    become states.
     """
     targets = target if target is None or isinstance(target, str) else ",".join(target)
     arguments = ["compile", os.fspath(model),
                  *program.options(out=out, name=name, db=db, threads=threads, dim=dims,
-                                  shape=shapes, freeze=freeze, target=targets, effort=effort,
+                                  bound=bounds, shape=shapes, freeze=freeze, target=targets, effort=effort,
                                   prefer=prefer, max_size=max_size, max_memory=max_memory,
                                   max_slowdown=max_slowdown, divisions=divisions,
                                   derivations=derivations, cache=cache)]

@@ -30,7 +30,8 @@ class _Buffer(ctypes.Structure):
 @dataclass(frozen=True)
 class Tensor:
     """An input or output: its name, its type as NumPy calls it, its shape. Open dimensions are
-    named, and `largest` is the shape where they are longest."""
+    named, those that the network finds among them, and `largest` is the shape where they are
+    longest."""
 
     name: str
     dtype: str
@@ -317,21 +318,23 @@ class Session:
 
     The model is compiled first, with what `tune` found (`db`, default MODEL.db) and else with
     programs that an estimate chooses; that takes seconds. A library of `bayloom.compile` is
-    loaded. `threads`, `dims`, `shapes`, `freeze` and `effort` are as for `bayloom.compile`;
+    loaded. `threads`, `dims`, `bounds`, `shapes`, `freeze` and `effort` are as for
+    `bayloom.compile`;
     `providers` is not looked at.
     """
 
     def __init__(self, path: Union[str, os.PathLike], providers: Any = None, *,
                  db: Union[str, os.PathLike, None] = None, threads: Optional[int] = None,
-                 dims: Optional[Mapping] = None, shapes: Optional[Mapping] = None,
-                 freeze: Optional[Mapping] = None, effort: Optional[str] = None):
+                 dims: Optional[Mapping] = None, bounds: Optional[Mapping] = None,
+                 shapes: Optional[Mapping] = None, freeze: Optional[Mapping] = None,
+                 effort: Optional[str] = None):
         if os.fspath(path).endswith(".so"):
             self._network = CompiledNetwork(path, threads)
             return
         # The library stays loaded when its file is gone.
         with tempfile.TemporaryDirectory(prefix="bayloom-") as folder:
             library = commands.compile(path, folder, db=db, threads=threads, dims=dims,
-                                       shapes=shapes, freeze=freeze, effort=effort)
+                                       bounds=bounds, shapes=shapes, freeze=freeze, effort=effort)
             self._network = CompiledNetwork(library, threads)
 
     def get_inputs(self) -> list:

@@ -32,6 +32,26 @@ def write(path, batch=4):
     return expected
 
 
+def write_detector(path):
+    """Boxes that a non-maximum suppression selects, and their scores."""
+    constants = {"most": numpy.array([6]), "overlap": numpy.array([0.4], "float32"),
+                 "least": numpy.array([0.3], "float32"), "image_and_box": numpy.array([0, 2])}
+    graph = helper.make_graph(
+        [helper.make_node("NonMaxSuppression", ["boxes", "scores", "most", "overlap", "least"],
+                          ["selected"]),
+         helper.make_node("Gather", ["selected", "image_and_box"], ["places"], axis=1),
+         helper.make_node("GatherND", ["boxes", "places"], ["kept"]),
+         helper.make_node("GatherND", ["scores", "selected"], ["kept_scores"])],
+        "detector",
+        [helper.make_tensor_value_info("boxes", TensorProto.FLOAT, [1, "n", 4]),
+         helper.make_tensor_value_info("scores", TensorProto.FLOAT, [1, 2, "n"])],
+        [helper.make_tensor_value_info("kept", TensorProto.FLOAT, ["found", 4]),
+         helper.make_tensor_value_info("kept_scores", TensorProto.FLOAT, ["found"])],
+        [numpy_helper.from_array(data, name) for name, data in constants.items()])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8),
+              path)
+
+
 def write_separable(path):
     """A depthwise convolution and a 1x1 convolution: two tasks, or one where they are large."""
     random = numpy.random.default_rng(1)

@@ -231,6 +231,47 @@ def test_open_sizes(image):
         network(image, out=out)
 
 
+def test_lengths_that_are_found():
+    """A detector gives as many boxes as it selects: by its definition, of each class the best ones
+    that overlap none taken before."""
+    pytest.importorskip("onnx")
+    import numpy
+    import small_network
+    small_network.write_detector("detector.onnx")
+    session = bayloom.Session("detector.onnx", dims={"n": "2..20"}, effort="none")
+    assert session.get_outputs()[0].shape == ["selected", 4]
+    few = bayloom.Session("detector.onnx", dims={"n": "2..20"}, bounds={"selected": 2}, effort="none")
+
+    def overlap(a, b):
+        low, high = numpy.maximum(a[:2], b[:2]), numpy.minimum(a[2:], b[2:])
+        shared = numpy.prod(numpy.maximum(high - low, 0))
+        return shared / (numpy.prod(a[2:] - a[:2]) + numpy.prod(b[2:] - b[:2]) - shared)
+
+    random = numpy.random.default_rng(3)
+    counts = set()
+    for n, scale in [(2, 0.1), (20, 1), (7, 1), (12, 0.5), (3, 1)]:
+        corners = random.random((1, n, 2))
+        boxes = numpy.concatenate([corners, corners + 0.3], axis=2).astype("float32")
+        scores = (random.random((1, 2, n)) * scale).astype("float32")
+        taken = []
+        for label in range(2):
+            own = []
+            for i in sorted(range(n), key=lambda i: -scores[0, label, i]):
+                free = all(overlap(boxes[0, i], boxes[0, j]) <= 0.4 for j in own)
+                if scores[0, label, i] > 0.3 and free and len(own) < 6:
+                    own.append(i)
+            taken += [(label, i) for i in own]
+        kept, kept_scores = session.run(None, {"boxes": boxes, "scores": scores})
+        assert kept.shape == (len(taken), 4) and kept_scores.shape == (len(taken),)
+        assert all((kept[k] == boxes[0, i]).all() for k, (_, i) in enumerate(taken))
+        assert [float(scores[0, label, i]) for label, i in taken] == kept_scores.tolist()
+        counts.add(len(taken))
+        if len(taken) > 2:
+            with pytest.raises(bayloom.MachineError, match="selected is at most 2"):
+                few.run(None, {"boxes": boxes, "scores": scores})
+    assert 0 in counts and len(counts) > 2
+
+
 def test_sizes_with_code_of_their_own_beside_open_ones(image):
     pytest.importorskip("onnx")
     import numpy

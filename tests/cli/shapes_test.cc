@@ -40,6 +40,11 @@ class Shapes : public testing::Test {
     h.Output(h.Node("Reshape", {x, h.IndexInput("shape", {2})}), {2, 3});
     reshape_ = Save("reshape.onnx", h, {});
 
+    models::GraphBuilder s("sums", 13, 0);
+    const models::Value terms = s.Input("x", {2, 3});
+    s.Output(s.Node("ReduceSum", {terms, s.IndexInput("axes", {1})}), {2, 1});
+    sums_ = Save("sums.onnx", s, {});
+
     models::GraphBuilder u("unsupported", 13, 0);
     const models::Value y = u.Node("Relu", {u.Input("x", {6})});
     const models::Value words = u.Node("StringNormalizer", {y});
@@ -63,7 +68,7 @@ class Shapes : public testing::Test {
   }
 
   TemporaryFolder folder_;
-  std::string dense_, reshape_, unsupported_;
+  std::string dense_, reshape_, sums_, unsupported_;
 };
 
 TEST_F(Shapes, WhatIsMissingIsAskedForInOneLine) {
@@ -258,10 +263,10 @@ TEST_F(Shapes, SeveralSizesAreInOneLibrary) {
 }
 
 TEST_F(Shapes, WhatDependsOnAnInputIsKnownWithItFrozen) {
-  const Answer refused = RunBayloom({"run", reshape_});
+  const Answer refused = RunBayloom({"run", sums_});
   EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_THAT(refused.error, AllOf(HasSubstr("Reshape"), HasSubstr("freeze the input 'shape'"),
-                                   HasSubstr("--freeze shape=VALUE")));
+  EXPECT_THAT(refused.error, AllOf(HasSubstr("ReduceSum"), HasSubstr("freeze the input 'axes'"),
+                                   HasSubstr("--freeze axes=VALUE")));
   const Answer run = RunBayloom({"run", reshape_, "--freeze", "shape=3,2"});
   EXPECT_EQ(run.exit_code, 0) << run.error;
   EXPECT_THAT(run.out, HasSubstr("float32[3, 2]"));
@@ -292,17 +297,18 @@ TEST_F(Shapes, CheckSaysWhatAModelNeeds) {
   const Answer ready = RunBayloom({"check", dense_, "--shape", "a=1x8x4"});
   EXPECT_EQ(ready.exit_code, 0) << ready.error;
   EXPECT_THAT(ready.out, HasSubstr("dense.onnx: can be tuned as it is\n"));
-  const Answer frozen = RunBayloom({"check", reshape_});
+  const Answer frozen = RunBayloom({"check", sums_});
   EXPECT_EQ(frozen.exit_code, 1);
-  EXPECT_THAT(frozen.error, HasSubstr("needs --freeze shape=VALUE"));
+  EXPECT_THAT(frozen.error, HasSubstr("needs --freeze axes=VALUE"));
   EXPECT_EQ(RunBayloom({"check", dense_, "--dim", "bach=1"}).exit_code, 2);
   EXPECT_EQ(RunBayloom({"check", folder_ / "missing.onnx"}).exit_code, 2);
 }
 
 TEST_F(Shapes, CheckDoesNotAskToFreezeEverything) {
-  models::GraphBuilder g("points", 13, 0);
-  g.Output(g.Node("NonZero", {g.Input("x", {6})}), {1, 6});
-  const std::string path = Save("points.onnx", g, {});
+  models::GraphBuilder g("sum", 13, 0);
+  const models::Value x = g.IndexInput("x", {1});
+  g.Output(g.Node("ReduceSum", {x, x}), {1});
+  const std::string path = Save("sum.onnx", g, {});
   const Answer answer = RunBayloom({"check", path});
   EXPECT_EQ(answer.exit_code, 1);
   EXPECT_THAT(answer.error, AllOf(HasSubstr("--partial"), Not(HasSubstr("--freeze"))));
@@ -312,6 +318,39 @@ TEST_F(Shapes, CheckDoesNotAskToFreezeEverything) {
   std::ignore = std::system((BAYLOOM_PROGRAM " check " + path + " >" + both + " 2>&1").c_str());
   const std::string text = base::ReadFile(both);
   EXPECT_THAT(text.substr(text.rfind('\n', text.size() - 2) + 1), StartsWith("bayloom: "));
+}
+
+/// Lengths that a network finds are bound by shapes, or by the user.
+TEST_F(Shapes, CheckSaysWhatIsFoundAndWhatBoundsIt) {
+  models::GraphBuilder g("points", 13, 0);
+  const models::Value places = g.Node("NonZero", {g.Input("x", {2, 6})});
+  g.Output(g.Node("Transpose", {places}), {12, 2});
+  const std::string points = Save("points.onnx", g, {});
+  const Answer table = RunBayloom({"check", points});
+  EXPECT_EQ(table.exit_code, 0) << table.error;
+  EXPECT_THAT(table.out, AllOf(HasSubstr("found in a run"), HasSubstr("at most 12  shapes")));
+  const Answer json = RunBayloom({"check", points, "--json", "--bound", places + "=5"});
+  const nlohmann::json found = nlohmann::json::parse(json.out)["found"];
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0]["operator"], "NonZero");
+  EXPECT_EQ(found[0]["largest"], 5);
+  EXPECT_EQ(found[0]["bound_by"], "user");
+  EXPECT_THAT(RunBayloom({"run", points, "--bound", "z=5"}).error,
+              HasSubstr("no length that is found when the network runs is called 'z'"));
+  for (const char* text : {"z", "z=", "z=0", "z=x", "=4"}) {
+    EXPECT_THAT(RunBayloom({"run", points, "--bound", text}).error, HasSubstr("--bound")) << text;
+  }
+
+  models::GraphBuilder r("range", 13, 0);
+  const models::Value count = r.Node("Squeeze", {r.IndexInput("n", {1})});
+  const models::Value zero = r.Node("Sub", {count, count});
+  const models::Value steps = r.Node("Range", {zero, count, r.Node("Div", {count, count})});
+  r.Output(r.Node("ReduceSum", {steps}), {1});
+  const std::string range = Save("range.onnx", r, {});
+  const Answer unbound = RunBayloom({"check", range});
+  EXPECT_EQ(unbound.exit_code, 1);
+  EXPECT_THAT(unbound.error, HasSubstr("needs --bound " + steps + "=300"));
+  EXPECT_EQ(RunBayloom({"check", range, "--bound", steps + "=8"}).exit_code, 0);
 }
 
 TEST_F(Shapes, CheckExaminesAllNodes) {

@@ -31,6 +31,54 @@ TEST(LibraryCalls, ComputeWhatTheInterpreterComputes) {
   }
 }
 
+/// Kernels that find rows: as many as the reference, and those; no others are written.
+TEST(LibraryCalls, FindTheRowsThatTheReferenceFinds) {
+  base::RandomStream random(4);
+  constexpr int64_t kUntouched = 0x5a5a5a5a5a5a5a5a;
+  int beyond = 0, none = 0;
+  for (int s = 0; s < 600; ++s) {
+    const tensor::LibraryKernel kernels[] = {tensor::LibraryKernel::kNonZero,
+                                             tensor::LibraryKernel::kUnique,
+                                             tensor::LibraryKernel::kNonMaxSuppression};
+    const SampleCall sample = testing::SampleFinding(kernels[s % 3], random);
+    const tensor::LibraryCall call = sample.call();
+    std::vector<const tensor::HostTensor*> operands;
+    std::vector<void*> tensors;
+    for (size_t i = 0; i + 1 < sample.arguments.size(); ++i) {
+      operands.push_back(&sample.arguments[i]);
+      tensors.push_back(const_cast<std::byte*>(sample.arguments[i].data.data()));
+    }
+    const tensor::HostTensor& shaped = sample.arguments.back();
+    const tensor::HostTensor expected = tensor::Evaluate(call, operands, shaped.shape);
+    std::vector<int64_t> result(static_cast<size_t>(shaped.ElementCount()) + 8, kUntouched);
+    tensors.push_back(result.data());
+    std::vector<int64_t> numbers = {static_cast<int64_t>(operands[0]->dtype)};
+    numbers.insert(numbers.end(), call.numbers.begin(), call.numbers.end());
+    std::vector<int64_t> workspace(4096);
+    KernelOf(call.kernel).function(tensors.data(), numbers.data(), workspace.data());
+    const int64_t columns = shaped.shape.size() == 1 ? 1 : shaped.shape[1];
+    const int64_t capacity = shaped.shape[0] - 1, count = expected.GetInt(0);
+    ASSERT_EQ(result[0], count);
+    beyond += count > capacity;
+    none += count == 0;
+    const bool is_unique = call.kernel == tensor::LibraryKernel::kUnique;
+    const int64_t length = is_unique ? operands[1]->GetInt(0) : 0;
+    for (int64_t row = 1; row <= capacity; ++row) {
+      for (int64_t c = 0; c < columns; ++c) {
+        const bool is_there = is_unique && c == 2 ? row <= length : row <= count;
+        const int64_t at = row * columns + c;
+        if (!is_there) continue;
+        ASSERT_EQ(result[at], expected.GetInt(at)) << s << ", " << row << ", " << c;
+      }
+    }
+    for (size_t at = static_cast<size_t>(shaped.ElementCount()); at < result.size(); ++at) {
+      ASSERT_EQ(result[at], kUntouched);
+    }
+  }
+  EXPECT_GT(beyond, 20);
+  EXPECT_GT(none, 20);
+}
+
 /// Large enough to be divided among threads, to select in several turns and to sort deeply.
 TEST(LibraryCalls, LargeOnesOnSeveralThreads) {
   bayloom_set_threads(3);

@@ -36,9 +36,11 @@ Graph OpenModel::Fixed(const SymbolValues& lengths) const {
 Graph OpenModel::ToCompare(const SymbolValues& lengths) const {
   KnownConstants initializers;
   UnrolledSteps steps;
+  FoundLengths found({});
   const onnx::ModelProto model = ParseModel(text, opset);
   const auto import = [&](const SymbolValues& of) {
-    return ImportToCompare("model", model, FixedOptions(of), initializers, steps, has_ratios);
+    return ImportToCompare("model", model, FixedOptions(of), initializers, steps, found,
+                           has_ratios);
   };
   import(SamplePoints(symbols).front());  // the one that says how many steps are unrolled
   import(lengths);                        // tells which of these follow lengths

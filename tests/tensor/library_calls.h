@@ -153,4 +153,43 @@ inline SampleCall RandomCall(base::RandomStream& random) {
   }
 }
 
+/// How long a dimension of so many is in a run.
+inline tensor::HostTensor LengthOf(int64_t most, base::RandomStream& random) {
+  tensor::HostTensor length = tensor::HostTensor::Zeros(tensor::DType::kInt64, {1});
+  length.SetInt(0, random.UniformInt(most + 1));
+  return length;
+}
+
+/// A call that finds the number of its rows, now and then more than it has memory for.
+inline SampleCall SampleFinding(tensor::LibraryKernel kernel, base::RandomStream& random) {
+  const auto extent = [&](int64_t most) { return 1 + random.UniformInt(most); };
+  const int64_t n = extent(40);
+  if (kernel == tensor::LibraryKernel::kNonZero) {
+    tensor::HostTensor mask = tensor::HostTensor::Zeros(tensor::DType::kBool, {n});
+    for (int64_t i = 0; i < n; ++i) mask.SetInt(i, random.UniformInt(2));
+    const int64_t capacity = extent(n);
+    return MakeSampleCall(kernel, tensor::DType::kInt64, {capacity + 1},
+                          {std::move(mask), LengthOf(n, random)}, {n, capacity});
+  }
+  if (kernel == tensor::LibraryKernel::kUnique) {
+    const tensor::DType dtype = kNumberTypes[random.UniformInt(std::size(kNumberTypes))];
+    const int64_t outer = extent(2), inner = extent(3);
+    return MakeSampleCall(kernel, tensor::DType::kInt64, {n + 1, 3},
+                          {RandomNumbers(dtype, {outer, n, inner}, random), LengthOf(n, random)},
+                          {outer, n, inner, random.UniformInt(2)});
+  }
+  const int64_t batches = extent(2), classes = extent(3), capacity = extent(batches * classes * n);
+  tensor::HostTensor limits = tensor::HostTensor::Zeros(tensor::DType::kInt64, {4});
+  const int64_t most[] = {batches, classes, n, n};
+  for (int64_t k = 0; k < 4; ++k) limits.SetInt(k, random.UniformInt(most[k] + 1));
+  tensor::HostTensor thresholds = tensor::HostTensor::Zeros(tensor::DType::kFloat32, {2});
+  thresholds.Set(0, random.Uniform());
+  thresholds.Set(1, random.Uniform() - 0.5);
+  return MakeSampleCall(kernel, tensor::DType::kInt64, {capacity + 1, 3},
+                        {RandomNumbers(tensor::DType::kFloat32, {batches, n, 4}, random, true),
+                         RandomNumbers(tensor::DType::kFloat32, {batches, classes, n}, random),
+                         std::move(limits), std::move(thresholds)},
+                        {batches, classes, n, random.UniformInt(2), capacity});
+}
+
 }  // namespace bayloom::testing

@@ -220,6 +220,16 @@ graph::ImportOptions CommonOptions(const ShapeOptions& options) {
       RefuseTwice("--freeze", name);
     }
   }
+  for (const std::string& text : options.bounds) {
+    const auto [name, value] =
+        ParseAssignment(text, text.rfind('='), "--bound", "--bound boxes=300");
+    const std::optional<int64_t> bound = ParseNumber<int64_t>(value);
+    if (!bound || *bound < 1) {
+      throw InputError(fmt::format("--bound: '{}' is no largest length; write --bound boxes=300",
+                                   base::SingleLine(text)));
+    }
+    if (!common.bounds.emplace(name, *bound).second) RefuseTwice("--bound", name);
+  }
   common.last_rows = options.last_rows;
   common.integer_rows = options.activations == "int8";
   if (!options.cache.empty()) common.state_type = kCacheTypes.at(options.cache);
@@ -249,6 +259,10 @@ void ShapeOptions::AddTo(CLI::App& command) {
       "(multiples of 32); 'tune' and 'compile' take several sizes and ranges, sequence=64,128\n"
       "or sequence=1,2..512",
       "NAME=SIZE");
+  Advanced(add("--bound", bounds, "Largest length of what a network finds in a run: boxes=300",
+               ": of a\ndimension, or a tensor that has it; 'check' says what is found; a run that "
+               "finds more\nfails; may be repeated",
+               "NAME=SIZE"));
   Advanced(command
                .add_option("--sizes", sizes,
                            WithDetails("CSV file of the sizes that runs have",
@@ -350,6 +364,7 @@ std::vector<std::string> ShapeOptions::Arguments() const {
     for (const std::string& value : values) arguments.insert(arguments.end(), {option, value});
   };
   add("--dim", dimensions);
+  add("--bound", bounds);
   if (!sizes.empty()) add("--sizes", {sizes});
   add("--shape", shapes);
   add("--freeze", frozen);
@@ -361,6 +376,7 @@ std::vector<std::string> ShapeOptions::Arguments() const {
 
 std::vector<std::string> ShapeOptions::Given() const {
   std::vector<std::string> given = dimensions;
+  given.insert(given.end(), bounds.begin(), bounds.end());
   given.insert(given.end(), shapes.begin(), shapes.end());
   given.insert(given.end(), frozen.begin(), frozen.end());
   given.insert(given.end(), last_rows.begin(), last_rows.end());
@@ -394,6 +410,10 @@ auto Advising(const Import& import) {
     throw InputError(fmt::format("{}; give what is missing, such as {}", error.what(),
                                  SuggestShapes(error.dimensions(), error.inputs())));
   } catch (const graph::RunTimeDependence& error) {
+    if (!error.bound().empty()) {
+      throw InputError(fmt::format("{} (--bound {})", error.what(),
+                                   Quoted(fmt::format("{}=300", error.bound()))));
+    }
     if (error.inputs().empty()) throw;
     throw InputError(fmt::format("{} (--freeze {}=VALUE)", error.what(), error.inputs().front()));
   }

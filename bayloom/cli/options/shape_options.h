@@ -23,9 +23,10 @@ struct ModelShape {
   graph::ImportOptions options;
 };
 
-/// The options --dim, --sizes, --shape, --freeze, --last-row, --cache and --activations.
+/// The options --dim, --bound, --sizes, --shape, --freeze, --last-row, --cache and --activations.
 struct ShapeOptions {
   std::vector<std::string> dimensions;  ///< "sequence=64,128", "sequence=1..512", "total=past+1"
+  std::vector<std::string> bounds;      ///< "boxes=300"
   std::string sizes;                    ///< a file (SeenSizes)
   std::vector<std::string> shapes;      ///< "input=1x3x224x224"
   std::vector<std::string> frozen;      ///< "rate=16000", "axes=1,2", "table=table.pb"

@@ -50,6 +50,10 @@ bayloom_kernel_memory MemoryOfCall(const tensor::Program& program,
       return bayloom_topk_memory(signed_numbers);
     case tensor::LibraryKernel::kScatterRows:
       return bayloom_scatter_rows_memory(signed_numbers);
+    case tensor::LibraryKernel::kUnique:
+      return bayloom_unique_memory(signed_numbers);
+    case tensor::LibraryKernel::kNonMaxSuppression:
+      return bayloom_nms_memory(signed_numbers);
     default:
       return {0, 0};
   }

@@ -136,9 +136,9 @@ void NestContext::IterateChunks(const plan::VectorLoop& vector, int64_t max_unro
       plan::ChunksOf(vector.lane_count / cut, vector.width, vector.masks);
   const bool may_end_early = plan.open.contains(innermost) && chunks.size() > 1 &&
                              max_unrolled != std::numeric_limits<int64_t>::max();
-  if (vector.lanes.size() == 1 &&
+  const int64_t whole = vector.lane_count / vector.width;
+  if (whole > 0 && vector.lanes.size() == 1 &&
       (may_end_early || static_cast<int64_t>(chunks.size()) > max_unrolled)) {
-    const int64_t whole = vector.lane_count / vector.width;
     RunLoop(innermost, whole, vector.width, [&] { body({0, vector.width, vector.width}); });
     chunks.erase(chunks.begin(), chunks.begin() + whole);
   }

@@ -76,6 +76,31 @@ bayloom_kernel_memory bayloom_scatter_rows_memory(const int64_t* numbers);
  * numbers: reduction, axis, rank, dims[rank], index_dims[rank] */
 void bayloom_scatter_elements(void* const* tensors, const int64_t* numbers, void* workspace);
 
+/* The kernels below find how many rows of their results there are: the first number of the result
+ * is the count, the rows follow. Of what is beyond the count nothing is said; beyond `capacity`
+ * rows are counted, but not written. How long dimensions are in a run is an operand.
+ *
+ * bool x[n], int64 length -> int64 result[1 + capacity]: where x is not false, in order.
+ * numbers: n, capacity */
+void bayloom_nonzero(void* const* tensors, const int64_t* numbers, void* workspace);
+
+/* x[outer, n, inner], int64 length (of n) -> int64 result[1 + n, 3]. The slices of x along n, each
+ * once, in ascending order or (`sorted` 0) that of their first ones; NaN is greater than all
+ * numbers. A row has the position of a unique slice's first one and how many are equal to it;
+ * and for slice number i of x, row i has the number of its unique slice.
+ * numbers: outer, n, inner, sorted */
+void bayloom_unique(void* const* tensors, const int64_t* numbers, void* workspace);
+bayloom_kernel_memory bayloom_unique_memory(const int64_t* numbers);
+
+/* float boxes[batches, n, 4], float scores[batches, classes, n], int64 limits[4] (batches, classes,
+ * boxes, how many are selected of a class at most), float thresholds[2] -> int64
+ * result[1 + capacity, 3]: batch, class and box, for each batch and class by falling scores, of
+ * those with a score above the second threshold whose intersection over union with none selected
+ * before exceeds the first. Boxes are y, x, y, x of two corners, or, `centered`, x, y of the
+ * center, width, height. numbers: batches, classes, n, centered, capacity */
+void bayloom_nms(void* const* tensors, const int64_t* numbers, void* workspace);
+bayloom_kernel_memory bayloom_nms_memory(const int64_t* numbers);
+
 #ifdef __cplusplus
 }
 #endif

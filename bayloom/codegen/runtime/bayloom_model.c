@@ -168,10 +168,15 @@ int64_t bayloom_tensor_bytes(const int64_t* dims, int rank, int64_t element_byte
   return bytes;
 }
 
-/* Sets the lengths of the shape's open dimensions, if the call gives such as they may have. */
+/* Sets the lengths of the shape's open dimensions, if the call gives such as they may have; those
+ * that are found are at most as long as their bounds. */
 static bool ReadLengths(const bayloom_shape* shape, const bayloom_input* inputs, int64_t* lengths) {
   for (int i = 0; i < shape->open_count; ++i) {
     const bayloom_open_dimension* open = &shape->open[i];
+    if (open->input < 0) {
+      lengths[i] = open->largest;
+      continue;
+    }
     if (inputs[open->input].dims == NULL) return false;
     lengths[i] = (int64_t)inputs[open->input].dims[open->dimension];
     if (lengths[i] < open->smallest || lengths[i] > open->largest ||
@@ -199,6 +204,14 @@ void bayloom_model_set_dims(const bayloom_model* model, const bayloom_shape* sha
   }
 }
 
+/* Whether a call says how long the shape's open dimensions are, unless it finds all of them. */
+static bool TakesLengths(const bayloom_shape* shape) {
+  for (int i = 0; i < shape->open_count; ++i) {
+    if (shape->open[i].input >= 0) return true;
+  }
+  return false;
+}
+
 /* Whether the buffers are those of the shape; sets what is known of the run then. */
 static bool Fits(bayloom_model* model, const bayloom_shape* shape, const bayloom_input* inputs,
                  const bayloom_output* outputs) {
@@ -210,7 +223,7 @@ static bool Fits(bayloom_model* model, const bayloom_shape* shape, const bayloom
     const int rank = shape->ranks[t], output = t - network->input_count;
     const size_t bytes = (size_t)bayloom_tensor_bytes(dims, rank, shape->element_bytes[t]);
     if (output < 0) {
-      const bool is_given = shape->open_count == 0 || rank == 0 || inputs[t].dims != NULL;
+      const bool is_given = !TakesLengths(shape) || rank == 0 || inputs[t].dims != NULL;
       if (!is_given || inputs[t].bytes != bytes || !HasDims(inputs[t].dims, dims, rank))
         return false;
     } else {
@@ -293,7 +306,7 @@ int bayloom_model_compute(bayloom_model* model, int shape, void* last) {
     const bayloom_run_memory memory = {
         model->arena,  model->states,  model->workspace, model->network->constants,
         model->inputs, model->outputs, model->lengths,   last};
-    bayloom_plan_run(&variant->plans[shape], &memory);
+    code = bayloom_plan_run(&variant->plans[shape], &memory);
     bayloom_restore_floats(floats);
   }
   bayloom_leave();
@@ -313,6 +326,7 @@ static int Compute(bayloom_model* model, int shape, const bayloom_input* inputs,
   }
   const int code = bayloom_model_compute(model, shape, NULL);
   if (code != BAYLOOM_OK) return code;
+  SetDims(model, &network->shapes[shape]); /* with the lengths that were found */
   ReturnOutputs(model, &network->shapes[shape], outputs);
   if (network->decoder != NULL) bayloom_decoder_note(model, shape);
   return code;
@@ -373,6 +387,8 @@ const char* bayloom_error_text(const bayloom_network* network, int code) {
       return "the network has another number of inputs or outputs";
     case BAYLOOM_ERROR_SIZE:
       return network->size_error;
+    case BAYLOOM_ERROR_BOUND:
+      return network->bound_error;
     case BAYLOOM_ERROR_OVERLAP:
       return "an output overlaps another buffer";
     case BAYLOOM_ERROR_BUSY:

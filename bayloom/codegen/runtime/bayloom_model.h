@@ -37,12 +37,13 @@ typedef struct {
   const void* program;                    /* of the accelerator */
 } bayloom_variant;
 
-/* A dimension whose length a call gives: that of an input's dimension. */
+/* A dimension whose length a call gives: that of an input's dimension; or, without an input, one
+ * that the network finds. */
 typedef struct {
   int64_t smallest;
   int64_t largest;
   int64_t step; /* from the smallest one on */
-  int input;
+  int input;    /* -1: it is found */
   int dimension;
 } bayloom_open_dimension;
 
@@ -72,6 +73,7 @@ typedef struct {
   const bayloom_variant* variants; /* the first that the processor can run is used */
   const char* processor_error;     /* the text of BAYLOOM_ERROR_PROCESSOR */
   const char* size_error;          /* the text of BAYLOOM_ERROR_SIZE */
+  const char* bound_error;         /* the text of BAYLOOM_ERROR_BOUND */
   const void* constants;           /* what kernels read of the weights */
   int64_t constant_bytes;
 } bayloom_network;

@@ -26,11 +26,12 @@
 #define BAYLOOM_ERROR_LENGTH 14   /* the model holds fewer tokens */
 #define BAYLOOM_ERROR_REWIND 15   /* the model has no states of so few tokens any more */
 #define BAYLOOM_ERROR_UNSET 16    /* an input that is the same in all steps was not set */
+#define BAYLOOM_ERROR_BOUND 17    /* the network finds a length beyond its bounds */
 
 /* A tensor, the bytes there are of it, and its dimensions, as many as it has. Where dimensions are
  * open, inputs have to have `dims`; elsewhere null will do. An output has as many bytes as its
- * tensor, or more where a dimension of it is open; where `dims` is not null, a run writes the
- * dimensions of the result there. */
+ * tensor, or more where a dimension of it is open, and as many as for the bound of a dimension that
+ * the network finds; where `dims` is not null, a run writes the dimensions of the result there. */
 typedef struct {
   const void* data;
   size_t bytes;

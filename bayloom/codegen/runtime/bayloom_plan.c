@@ -135,21 +135,44 @@ static void CopyLastLogits(const bayloom_plan* plan, const bayloom_run_memory* m
          (size_t)plan->logit_bytes);
 }
 
-void bayloom_plan_run(const bayloom_plan* plan, const bayloom_run_memory* memory) {
+static void WriteSizes(const bayloom_plan* plan, const bayloom_run_memory* memory) {
   for (int64_t i = 0; i < plan->size_count; ++i) {
     const bayloom_size* size = &plan->sizes[i];
     *(int64_t*)(void*)(memory->arena + size->position) =
         bayloom_length_value(size->value, memory->lengths);
   }
+}
+
+/* Reads the lengths that are there after so many rounds, from number `next` on, which becomes that
+ * of the first one that is not. */
+static int ReadFound(const bayloom_plan* plan, const bayloom_run_memory* memory, int64_t rounds,
+                     int64_t* next) {
+  const int64_t first = *next;
+  for (; *next < plan->found_count && plan->found[*next].rounds == rounds; ++*next) {
+    const bayloom_found* found = &plan->found[*next];
+    const int64_t count = *(const int64_t*)(const void*)Resolve(&found->count, memory);
+    if (count < found->least || count > found->most) return BAYLOOM_ERROR_BOUND;
+    if (found->symbol >= 0) memory->lengths[found->symbol] = count;
+  }
+  if (*next > first) WriteSizes(plan, memory);
+  return BAYLOOM_OK;
+}
+
+int bayloom_plan_run(const bayloom_plan* plan, const bayloom_run_memory* memory) {
+  WriteSizes(plan, memory);
   for (int64_t i = 0; i < plan->open_input_count; ++i) Spread(&plan->open_inputs[i], memory);
-  for (int64_t i = 0; i < plan->round_count; ++i) {
+  int64_t next = 0;
+  int code = ReadFound(plan, memory, 0, &next);
+  for (int64_t i = 0; i < plan->round_count && code == BAYLOOM_OK; ++i) {
     const bayloom_round* round = &plan->rounds[i];
     if (round->count == 1) {
       RunCall(Choose(round->calls, memory->lengths), memory);
     } else {
       RunTogether(round, memory);
     }
+    code = ReadFound(plan, memory, i + 1, &next);
   }
+  if (code != BAYLOOM_OK) return code;
   for (int64_t i = 0; i < plan->copy_count; ++i) {
     const bayloom_copy* copy = &plan->copies[i];
     if (memory->outputs[copy->output] == NULL) continue;
@@ -157,4 +180,5 @@ void bayloom_plan_run(const bayloom_plan* plan, const bayloom_run_memory* memory
   }
   CopyLastLogits(plan, memory);
   for (int64_t i = 0; i < plan->open_output_count; ++i) Gather(&plan->open_outputs[i], memory);
+  return BAYLOOM_OK;
 }

@@ -85,6 +85,16 @@ typedef struct {
   int64_t position;
 } bayloom_size;
 
+/* A length that the network finds: an int64_t at that place when so many rounds have run. Sizes
+ * that follow from it are written then. */
+typedef struct {
+  int64_t rounds;
+  bayloom_place count;
+  int64_t symbol; /* the number of the length that it is; -1: of none */
+  int64_t least;  /* a run fails that finds less, */
+  int64_t most;   /* or more */
+} bayloom_found;
+
 /* An input or output with open dimensions (bayloom_open.h). */
 typedef struct {
   int64_t number;
@@ -116,6 +126,8 @@ typedef struct {
   bayloom_place logits;                   /* of a decoder: as many rows of them */
   const bayloom_length_step* logit_count; /* as this says; null: it is none */
   int64_t logit_bytes;                    /* of a row */
+  int64_t found_count;
+  const bayloom_found* found; /* by ascending rounds */
 } bayloom_plan;
 
 /* What a run works on. Buffers are aligned to 64 bytes. */
@@ -126,11 +138,12 @@ typedef struct {
   const char* constants;
   const void* const* inputs; /* null: what `states` holds, such as the past of a state */
   void* const* outputs;   /* null: not copied to the caller, where the network does not write it */
-  const int64_t* lengths; /* of the open dimensions */
+  int64_t* lengths;       /* of the open dimensions; those that are found are set */
   void* last;             /* where it is not null, gets the last row of a decoder's logits */
 } bayloom_run_memory;
 
-void bayloom_plan_run(const bayloom_plan* plan, const bayloom_run_memory* memory);
+/* Returns BAYLOOM_OK, or BAYLOOM_ERROR_BOUND where a length is found that is beyond its bounds. */
+int bayloom_plan_run(const bayloom_plan* plan, const bayloom_run_memory* memory);
 
 #ifdef __cplusplus
 }

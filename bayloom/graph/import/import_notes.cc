@@ -46,7 +46,7 @@ void RethrowNaming(const std::string& path) {
                          error.inputs());
   } catch (const RunTimeDependence& error) {
     throw RunTimeDependence(fmt::format("{}: {}{}", path, error.what(), FreezingAdvice(error)),
-                            error.inputs());
+                            error.inputs(), error.bound());
   } catch (const std::exception& error) {
     const std::string message = fmt::format("{}: {}", path, error.what());
     if (IsModelAtFault(error)) throw InputError(message);

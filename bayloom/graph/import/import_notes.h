@@ -22,6 +22,7 @@ struct ImportNotes {
   /// Nodes that depend on refused ones: their operators are supported, no more is known.
   int64_t unexamined_nodes = 0;
   std::vector<std::string> problems;  ///< refused, but of no node
+  std::vector<FoundBound> found;      ///< lengths that the network finds when it runs
 };
 
 /// Throws InputError for what cannot be read.

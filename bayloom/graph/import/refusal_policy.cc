@@ -19,7 +19,9 @@ class Throwing : public RefusalPolicy {
         throw NodeError(refused.Located());
       case RefusedNode::Cause::kRunTimeValue:
         // The outermost node is the one that people know.
-        if (refused.depth == 0) throw RunTimeDependence(refused.Located(), refused.inputs);
+        if (refused.depth == 0) {
+          throw RunTimeDependence(refused.Located(), refused.inputs, refused.bound);
+        }
         break;
       case RefusedNode::Cause::kInnerNode:
       case RefusedNode::Cause::kUnknownValue:
@@ -39,7 +41,7 @@ class Noting final : public RefusalPolicy {
       ++notes_.unexamined_nodes;
       NoteUnsupportedInside(refused, state);
     } else {
-      Note(refused.node, refused.opsets, refused.reason, refused.inputs);
+      Note(refused.node, refused.opsets, refused.reason, refused.inputs, refused.bound);
     }
     for (const std::string& output : refused.node.output()) {
       if (!output.empty() && !scope.HasOwn(output)) scope.DefineOpaque(output);
@@ -49,18 +51,16 @@ class Noting final : public RefusalPolicy {
 
  private:
   void Note(const onnx::NodeProto& node, const OpsetVersions& opsets, const std::string& reason,
-            const std::vector<std::string>& inputs) {
-    notes_.refusals.push_back(
-        {Printable(NodeName(node)), QualifiedName(node), VersionOf(node, opsets), reason, inputs});
+            const std::vector<std::string>& inputs = {}, const std::string& bound = "") {
+    notes_.refusals.push_back({Printable(NodeName(node)), QualifiedName(node),
+                               VersionOf(node, opsets), reason, inputs, bound});
   }
 
   /// Operators of inner graphs and functions that are not reached are looked up, no more.
   void NoteUnsupportedInside(const RefusedNode& refused, ImportState state) {
-    ForEachUnsupportedInside(
-        refused.node, refused.opsets, state.functions, state.nodes_left,
-        [&](const onnx::NodeProto& inner, const OpsetVersions& opsets, const InputError& error) {
-          Note(inner, opsets, error.what(), {});
-        });
+    ForEachUnsupportedInside(refused.node, refused.opsets, state.functions, state.nodes_left,
+                             [&](const onnx::NodeProto& inner, const OpsetVersions& opsets,
+                                 const InputError& error) { Note(inner, opsets, error.what()); });
   }
 
   ImportNotes& notes_;

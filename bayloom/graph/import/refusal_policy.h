@@ -39,6 +39,7 @@ struct RefusedNode {
   Cause cause = Cause::kNode;
   std::string reason;
   std::vector<std::string> inputs = {};  ///< kRunTimeValue: of the model, that it depends on
+  std::string bound = {};                ///< kRunTimeValue: as RunTimeDependence::bound
   std::exception_ptr thrown = nullptr;
 
   /// "node 'conv1' (Conv, operator set 17): REASON".

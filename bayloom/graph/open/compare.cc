@@ -33,6 +33,11 @@ class Comparison {
     for (size_t i = 0; i < graph_.outputs.size(); ++i) {
       Pair(graph_.outputs[i].value, other_.outputs[i].value);
     }
+    // Where nothing is found, what would be found in that is no length of its own.
+    const bool finds_all = graph_.found.size() == other_.found.size();
+    for (size_t i = 0; finds_all && i < graph_.found.size(); ++i) {
+      Pair(graph_.found[i].count, other_.found[i].count);
+    }
     for (auto node = graph_.nodes.rbegin(); node != graph_.nodes.rend(); ++node) {
       Counterpart& counterpart = found_[node->output()];
       if (counterpart.value < 0) continue;

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <exception>
 #include <optional>
+#include <span>
+#include <stdexcept>
 #include <utility>
 
 #include "bayloom/base/result.h"
@@ -24,20 +26,20 @@ namespace {
 class OpenImport {
  public:
   OpenImport(const std::string& path, const onnx::ModelProto& model, const ImportOptions& options)
-      : path_(path), model_(model), options_(options), symbols_(options.symbols) {}
+      : path_(path),
+        model_(model),
+        options_(options),
+        symbols_(options.symbols),
+        found_(options.bounds) {}
 
   Graph Run() {
-    std::exception_ptr polynomials;  // why they do not do
-    try {
-      return From({});
-    } catch (const InputError&) {
-      polynomials = std::current_exception();
-    }
-    try {
-      return From(PointsBetween(symbols_));
-    } catch (const InputError&) {
-      if (is_generalized_) throw;
-      std::rethrow_exception(polynomials);
+    AddFound();
+    while (true) {
+      try {
+        return FromSamples();
+      } catch (const LeastRaised&) {
+        continue;
+      }
     }
   }
 
@@ -50,6 +52,8 @@ class OpenImport {
       try {
         From({});
         return Text(symbols_);
+      } catch (const LeastRaised&) {
+        continue;
       } catch (const InputError&) {
         continue;
       }
@@ -58,6 +62,38 @@ class OpenImport {
   }
 
  private:
+  /// A length that is found has to be longer than it was thought to be.
+  struct LeastRaised {};
+
+  Graph FromSamples() {
+    std::exception_ptr polynomials;  // why they do not do
+    try {
+      return From({});
+    } catch (const InputError&) {
+      polynomials = std::current_exception();
+    }
+    try {
+      std::vector<SymbolValues> between = PointsBetween(symbols_);
+      const std::vector<SymbolValues> few = PointsOfFewFound(symbols_);
+      between.insert(between.end(), few.begin(), few.end());
+      return From(between);
+    } catch (const InputError&) {
+      if (is_generalized_) throw;
+      std::rethrow_exception(polynomials);
+    }
+  }
+
+  /// The lengths that the network finds become symbols.
+  void AddFound() {
+    SymbolValues largest;
+    for (const Symbol& symbol : symbols_) largest.push_back(symbol.largest);
+    found_.BeginFirst(symbols_);
+    Import(largest);
+    found_.CheckBounds();
+    symbols_.insert(symbols_.end(), found_.symbols().begin(), found_.symbols().end());
+    if (symbols_.empty()) throw std::logic_error("no open dimension");
+  }
+
   /// The network from imports at sample points and those `between`, without which all lengths in
   /// it have to be polynomials.
   Graph From(const std::vector<SymbolValues>& between) {
@@ -87,8 +123,22 @@ class OpenImport {
         Refuse(point, difference);
       }
     }
-    if (!options_.points.empty()) open_.points = options_.points;
+    for (FoundLength& found : open_.found) {
+      if (found.symbol >= 0) found.least = symbols_[static_cast<size_t>(found.symbol)].smallest;
+    }
+    if (!options_.points.empty()) open_.points = PointsGiven();
     return std::move(open_);
+  }
+
+  /// Those of the options, beside the typical lengths of what is found.
+  std::vector<SymbolValues> PointsGiven() const {
+    const std::vector<SymbolValues> found = TypicalLengths(found_.symbols());
+    std::vector<SymbolValues> points = options_.points;
+    for (size_t p = 0; p < points.size() && !found.empty(); ++p) {
+      const SymbolValues& beside = found[p % found.size()];
+      points[p].insert(points[p].end(), beside.begin(), beside.end());
+    }
+    return points;
   }
 
   /// The import for the first point, in which it is known which operators take steps whose number
@@ -121,14 +171,27 @@ class OpenImport {
   }
 
   Graph At(const SymbolValues& lengths) {
+    found_.Begin(std::span(lengths).subspan(options_.symbols.size()));
+    return Import(lengths);
+  }
+
+  Graph Import(const SymbolValues& lengths) {
     ImportOptions fixed = options_;
     fixed.symbols.clear();
-    for (size_t s = 0; s < symbols_.size(); ++s) fixed.dimensions[symbols_[s].name] = lengths[s];
-    try {
-      return ImportToCompare(path_, model_, fixed, known_, steps_, is_general_);
-    } catch (const InputError& error) {
-      throw InputError(fmt::format("with {} {}", PointText(lengths), error.what()));
+    for (size_t s = 0; s < options_.symbols.size(); ++s) {
+      fixed.dimensions[symbols_[s].name] = lengths[s];
     }
+    try {
+      return ImportToCompare(path_, model_, fixed, known_, steps_, found_, is_general_);
+    } catch (const RunTimeDependence& error) {
+      throw RunTimeDependence(With(lengths, error.what()), error.inputs(), error.bound());
+    } catch (const InputError& error) {
+      throw InputError(With(lengths, error.what()));
+    }
+  }
+
+  std::string With(const SymbolValues& lengths, const std::string& message) const {
+    return lengths.empty() ? message : fmt::format("with {} {}", PointText(lengths), message);
   }
 
   static std::string Text(const std::vector<Symbol>& symbols) {
@@ -139,7 +202,7 @@ class OpenImport {
 
   std::string PointText(const SymbolValues& lengths) const {
     std::string text;
-    for (size_t s = 0; s < symbols_.size(); ++s) {
+    for (size_t s = 0; s < lengths.size(); ++s) {
       text += fmt::format("{}{}={}", s == 0 ? "" : " ", symbols_[s].name, lengths[s]);
     }
     return text;
@@ -163,7 +226,12 @@ class OpenImport {
     for (const SymbolValues& others : {largest, point}) {
       for (size_t s = 0; s < symbols_.size(); ++s) {
         const std::optional<Symbol> from = FirstGood(s, point[s], others);
-        if (!from || from->ValueCount() <= kFewest) continue;  // it is no polynomial
+        if (!from) continue;
+        if (from->is_found && is_general_) {
+          symbols_[s].smallest = from->smallest;
+          throw LeastRaised();
+        }
+        if (from->is_found || from->ValueCount() <= kFewest) continue;  // it is no polynomial
         throw InputError(
             fmt::format("with {} {}; give {}, and smaller lengths as sizes of their own",
                         PointText(point), difference, from->ToString()));
@@ -205,6 +273,7 @@ class OpenImport {
   std::vector<Symbol> symbols_;
   KnownConstants known_;
   UnrolledSteps steps_;
+  FoundLengths found_;
   Graph open_;
   bool is_general_ = false, is_generalized_ = false;
 };
@@ -216,6 +285,8 @@ Graph ImportOpen(const std::string& path, const onnx::ModelProto& model,
   OpenImport import(path, model, options);
   try {
     return import.Run();
+  } catch (const RunTimeDependence&) {
+    throw;
   } catch (const InputError& error) {
     const std::string multiples = import.MultiplesThatDo();
     if (multiples.empty()) throw;

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "bayloom/graph/folded_constants.h"
+#include "bayloom/graph/found_lengths.h"
 #include "bayloom/graph/import.h"
 #include "bayloom/graph/unrolled_steps.h"
 
@@ -26,12 +27,13 @@ struct KnownConstants {
 /// An import that can be compared with one for other lengths (GraphBuilder::CompareLengths).
 Graph ImportToCompare(const std::string& path, const onnx::ModelProto& model,
                       const ImportOptions& options, KnownConstants& known, UnrolledSteps& steps,
-                      bool ratios = false);
+                      FoundLengths& found, bool ratios = false);
 
-/// A model as a graph in which the dimensions that options.symbols name are open, with the bounds
-/// of all values and iterators. It is imported for some lengths, and generalized from these
-/// (generalize.h); others confirm it. Throws InputError, without the path, for what is not the same
-/// network for all lengths, saying from which on it is.
+/// A model as a graph in which the dimensions that options.symbols name are open, and those whose
+/// lengths the network finds (Graph::found), with the bounds of all values and iterators. It is
+/// imported for some lengths, and generalized from these (generalize.h); others confirm it. Throws
+/// InputError, without the path, for what is not the same network for all lengths, saying from
+/// which on it is.
 Graph ImportOpen(const std::string& path, const onnx::ModelProto& model,
                  const ImportOptions& options);
 

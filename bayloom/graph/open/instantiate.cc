@@ -8,9 +8,11 @@
 #include <optional>
 #include <utility>
 
+#include "bayloom/graph/builder.h"
 #include "bayloom/graph/evaluate.h"
 #include "bayloom/graph/open/corner.h"
 #include "bayloom/graph/open/open_call.h"
+#include "bayloom/tensor/library_call.h"
 #include "bayloom/tensor/simplify.h"
 
 namespace bayloom::graph {
@@ -32,6 +34,23 @@ std::shared_ptr<const tensor::HostTensor> Folded(const Graph& graph, const Node&
   return std::make_shared<const tensor::HostTensor>(EvaluateStage(
       node.stage,
       [&](ValueId v) -> const tensor::HostTensor& { return *graph.values[v].constant; }));
+}
+
+/// Whether the call scatters nothing: what it gives is what it takes.
+bool HasNoUpdates(const Graph& graph, const Node& node) {
+  const tensor::LibraryCall call = *tensor::AsCall(node.stage.value);
+  const bool is_scatter = call.kernel == tensor::LibraryKernel::kScatterRows ||
+                          call.kernel == tensor::LibraryKernel::kScatterElements;
+  return is_scatter && graph.values[call.operands[1]].ElementCount() == 0;
+}
+
+tensor::Expr ElementThere(const Graph& graph, ValueId id) {
+  const Value& value = graph.values[id];
+  std::vector<tensor::Expr> place;
+  for (size_t d = 0; d < value.shape.size(); ++d) {
+    place.push_back(tensor::IterVar(static_cast<int>(d)));
+  }
+  return tensor::Load(id, value.dtype, std::move(place));
 }
 
 }  // namespace
@@ -76,8 +95,15 @@ Graph Instantiate(const Graph& graph, const SymbolValues& lengths) {
                                            return tensor::IntLiteral(length_of(e->index));
                                          });
     }
-    if (node.kind == NodeKind::kCall) {
-      node.stage.value = CallOver(node.stage.value, graph, fixed);
+    const bool reduces_nothing = std::ranges::any_of(node.stage.iters, [](const tensor::Iter& i) {
+      return i.kind == tensor::IterKind::kReduction && i.extent == 0;
+    });
+    if (reduces_nothing && fixed.values[node.output()].ElementCount() > 0) ReduceNothing(node);
+    if (node.kind == NodeKind::kCall && HasNoUpdates(fixed, node)) {
+      node.kind = NodeKind::kMap;
+      node.stage.value = ElementThere(fixed, tensor::AsCall(node.stage.value)->operands[0]);
+    } else if (node.kind == NodeKind::kCall) {
+      node.stage.value = CallOver(node, graph, fixed);
     } else if (node.kind != NodeKind::kView) {
       node.stage.value = tensor::Simplify(node.stage.value, node.stage.iters);
     }

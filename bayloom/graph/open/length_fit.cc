@@ -60,11 +60,27 @@ std::optional<Length> LengthFit::Fit(std::span<const int64_t> given) {
   if (points_.size() == samples_ || Has(polynomial, given)) return polynomial;
   const Values values(given.begin(), given.end());
   if (const auto shifted = Shifted(values)) return shifted;
+  if (const auto part = PartOf(values)) return part;
   for (auto of = known_.rbegin(); of != known_.rend(); ++of) {  // the operand's are the last ones
     if (const auto multiple = Multiple(*of, values)) return multiple;
     if (const auto quotient = Quotient(*of, values)) return quotient;
   }
   return Combination(values);
+}
+
+std::optional<Length> LengthFit::PartOf(const Values& values) const {
+  if (std::ranges::max(values) != values[0] || std::ranges::count(values, values[0]) < 2) {
+    return std::nullopt;
+  }
+  for (size_t s = 0; s < symbols_.size(); ++s) {
+    const Length part = Length::Part(Length::Of(static_cast<int>(s)), values[0]);
+    if (Has(part, values)) return part;
+  }
+  for (const Known& known : known_) {
+    const Length part = Length::Part(known.length, values[0]);
+    if (Has(part, values)) return part;
+  }
+  return std::nullopt;
 }
 
 std::optional<Length> LengthFit::Shifted(const Values& values) const {

@@ -22,7 +22,7 @@ class LengthFit {
 
   /// The length with these values: a polynomial of at most the second degree, or what follows from
   /// lengths that were found before, as a convolution's extent follows from that of its input: a
-  /// quotient rounded down, a multiple, a sum, a difference or a product.
+  /// quotient rounded down, a multiple, a part, a sum, a difference or a product.
   std::optional<Length> Find(std::span<const int64_t> values);
 
   const std::vector<SymbolValues>& points() const { return points_; }
@@ -40,6 +40,8 @@ class LengthFit {
   /// Whether the length has these values.
   bool Has(const Length& length, std::span<const int64_t> values) const;
   std::optional<Length> Fit(std::span<const int64_t> values);
+  /// As much as there is of a length, up to a constant.
+  std::optional<Length> PartOf(const Values& values) const;
   /// A constant, or the sum of one and a known length.
   std::optional<Length> Shifted(const Values& values) const;
   std::optional<Length> Multiple(const Known& of, const Values& values) const;

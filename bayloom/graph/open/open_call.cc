@@ -26,7 +26,9 @@ bool IsScatter(const tensor::LibraryCall& call) {
 /// Of a kernel over x[outer, n, inner], the dimension of x that n is; nullopt for other kernels.
 /// Where extents of 1 leave a choice, it is the first that is open or has more than one element.
 std::optional<size_t> LineAxis(const tensor::LibraryCall& call, const std::vector<int64_t>& shape) {
-  if (IsScatter(call)) return std::nullopt;
+  const bool has_lines =
+      !tensor::FindsRows(call.kernel) || call.kernel == tensor::LibraryKernel::kUnique;
+  if (IsScatter(call) || !has_lines) return std::nullopt;
   for (size_t d = 0; d < shape.size(); ++d) {
     if (shape[d] == call.numbers[1] && ProductOf(shape, 0, d) == call.numbers[0]) return d;
   }
@@ -132,6 +134,38 @@ std::optional<std::vector<size_t>> UpdateAxes(const Graph& graph,
   return axes;
 }
 
+/// Whether there may be no element along one of a value's dimensions; undefined where there is one
+/// at least.
+tensor::Expr IsEmptyAlong(const Graph& graph, ValueId x, const std::vector<size_t>& axes) {
+  tensor::Expr is_empty;
+  for (size_t d : axes) {
+    const ValueId size = graph.values[x].BoundOf(d);
+    if (graph.values[size].size->Range(graph.symbols).smallest > 0) continue;
+    const tensor::Expr own = tensor::SizeOf(size) < tensor::Expr(1);
+    is_empty = is_empty.defined() ? is_empty || own : own;
+  }
+  return is_empty;
+}
+
+/// Where there is no update at all, updates put what is there where it is.
+void KeepData(const Graph& graph, const tensor::LibraryCall& called, const tensor::Expr& is_empty,
+              Node& updates, Node& indices) {
+  const Value& data = graph.values[called.operands[0]];
+  const bool is_of_rows = called.kernel == tensor::LibraryKernel::kScatterRows;
+  const size_t rank = data.shape.size(), own = graph.values[updates.output()].shape.size();
+  std::vector<tensor::Expr> place;
+  for (size_t d = 0; d < rank; ++d) {
+    // The dimensions of a row are the last ones; of elements all but one are their own.
+    const size_t from_end = rank - d;
+    const bool is_first = is_of_rows ? static_cast<int64_t>(d) < called.numbers[2]
+                                     : static_cast<int64_t>(d) == called.numbers[1];
+    place.push_back(is_first ? tensor::Expr(0) : tensor::IterVar(static_cast<int>(own - from_end)));
+  }
+  const tensor::Expr kept = tensor::Load(called.operands[0], data.dtype, std::move(place));
+  updates.stage.value = tensor::Select(is_empty, kept, updates.stage.value);
+  indices.stage.value = tensor::Select(is_empty, tensor::Expr(0), indices.stage.value);
+}
+
 /// Updates beyond a bound add nothing, or are the last one again.
 std::string OpenScatter(Graph& graph, const tensor::LibraryCall& called, Node& call,
                         std::vector<Node>& before) {
@@ -146,6 +180,23 @@ std::string OpenScatter(Graph& graph, const tensor::LibraryCall& called, Node& c
       adds ? NeutralElement(reduction, graph.values[updates].dtype) : tensor::Expr();
   Replace(updates, Within(graph, updates, *axes, neutral, before), call);
   Replace(called.operands[1], Within(graph, called.operands[1], *axes, {}, before), call);
+  const tensor::Expr is_empty =
+      adds ? tensor::Expr() : IsEmptyAlong(graph, called.operands[1], *axes);
+  if (is_empty.defined()) {
+    KeepData(graph, called, is_empty, before[before.size() - 2], before.back());
+  }
+  return "";
+}
+
+/// How long dimensions are, kernels that find rows are told in an operand. Only those of unique
+/// slices may not be open.
+std::string OpenFinding(const Graph& graph, const tensor::LibraryCall& called) {
+  if (called.kernel != tensor::LibraryKernel::kUnique) return "";
+  const Value& x = graph.values[called.operands[0]];
+  const std::optional<size_t> axis = LineAxis(called, x.shape);
+  for (size_t d = 0; d < x.shape.size(); ++d) {
+    if (x.BoundOf(d) >= 0 && d != axis) return "it compares slices with an open dimension";
+  }
   return "";
 }
 
@@ -153,12 +204,18 @@ std::string OpenScatter(Graph& graph, const tensor::LibraryCall& called, Node& c
 std::vector<int64_t> NumbersOver(const tensor::LibraryCall& call,
                                  const std::vector<int64_t>& largest,
                                  const std::vector<int64_t>& data,
-                                 const std::vector<int64_t>& indices) {
+                                 const std::vector<int64_t>& indices,
+                                 const std::vector<int64_t>& result) {
   std::vector<int64_t> numbers = call.numbers;
+  if (call.kernel == tensor::LibraryKernel::kNonZero) return {data[0], result[0] - 1};
+  if (call.kernel == tensor::LibraryKernel::kNonMaxSuppression) {
+    return {data[0], indices[1], data[1], numbers[3], result[0] - 1};
+  }
   if (const std::optional<size_t> axis = LineAxis(call, largest)) {
     numbers[0] = ProductOf(data, 0, *axis);
     numbers[1] = data[*axis];
     numbers[2] = ProductOf(data, *axis + 1, data.size());
+    if (call.kernel == tensor::LibraryKernel::kTopK) numbers[3] = result[*axis];
   } else if (call.kernel == tensor::LibraryKernel::kScatterRows) {
     const auto depth = static_cast<size_t>(numbers[2]);
     numbers[1] = ProductOf(indices, 0, indices.size() - 1);
@@ -178,18 +235,21 @@ std::string OpenCall(Graph& graph, Node& call, std::vector<Node>& before) {
   const bool is_any_open = std::ranges::any_of(
       called.operands, [&](ValueId operand) { return IsOpen(graph.values[operand]); });
   if (!is_any_open) return "";
+  if (tensor::FindsRows(called.kernel)) return OpenFinding(graph, called);
   return IsScatter(called) ? OpenScatter(graph, called, call, before)
                            : OpenLines(graph, called, call, before);
 }
 
-tensor::Expr CallOver(const tensor::Expr& call, const Graph& largest, const Graph& fixed) {
+tensor::Expr CallOver(const Node& node, const Graph& largest, const Graph& fixed) {
+  const tensor::Expr& call = node.stage.value;
   const tensor::LibraryCall called = *tensor::AsCall(call);
   const auto shape_of = [&](const Graph& graph, size_t operand) {
     const size_t last = called.operands.size() - 1;
     return graph.values[called.operands[std::min(operand, last)]].shape;
   };
   const std::vector<int64_t> numbers =
-      NumbersOver(called, shape_of(largest, 0), shape_of(fixed, 0), shape_of(fixed, 1));
+      NumbersOver(called, shape_of(largest, 0), shape_of(fixed, 0), shape_of(fixed, 1),
+                  fixed.values[node.output()].shape);
   tensor::ExprNode changed = *call;
   for (size_t i = 0; i < numbers.size(); ++i) {
     changed.operands[called.operands.size() + i] = tensor::IntLiteral(numbers[i]);

@@ -18,7 +18,7 @@ namespace bayloom::graph {
 /// nothing, by nodes that are added `before` it. Returns why that cannot be done; empty if it was.
 std::string OpenCall(Graph& graph, Node& call, std::vector<Node>& before);
 
-/// A call in `largest` over the same tensors of other lengths, which are those of `fixed`.
-tensor::Expr CallOver(const tensor::Expr& call, const Graph& largest, const Graph& fixed);
+/// What a call in `largest` is over the same tensors of other lengths, which are those of `fixed`.
+tensor::Expr CallOver(const Node& call, const Graph& largest, const Graph& fixed);
 
 }  // namespace bayloom::graph

@@ -81,7 +81,7 @@ class NormalForm {
       Rewrite(node);
       if (const auto source = CopiedWhole(node)) same_[node.output()] = *source;
     }
-    for (GraphOutput& output : graph_.outputs) output.value = same_[output.value];
+    graph_.ReplaceOutputs([&](ValueId value) { return same_[value]; });
     return std::move(graph_);
   }
 
@@ -163,8 +163,10 @@ std::string DifferenceOf(const Graph& graph, const Graph& other) {
   const auto note = [&](ValueId value, const std::string& difference) {
     if (!difference.empty()) found = fmt::format("{} {}", Described(graph, value), difference);
   };
+  // Of what has no elements it does not matter how they are computed.
   const auto is_same_constant = [&](ValueId value) {
-    return counterparts[value].is_corner && counterparts[value].shape == graph.values[value].shape;
+    const bool has_data = counterparts[value].is_corner || graph.values[value].ElementCount() == 0;
+    return has_data && counterparts[value].shape == graph.values[value].shape;
   };
   for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) {
     const ValueId output = node->output();

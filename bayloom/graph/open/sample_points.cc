@@ -101,6 +101,33 @@ std::vector<SymbolValues> PointsBetween(std::span<const Symbol> symbols) {
   return points;
 }
 
+std::vector<SymbolValues> PointsOfFewFound(std::span<const Symbol> symbols) {
+  const SymbolValues largest = PointAt(symbols, Steps(symbols.size(), 0));
+  std::vector<SymbolValues> points;
+  for (size_t s = 0; s < symbols.size(); ++s) {
+    if (!symbols[s].is_found) continue;
+    for (int64_t length = symbols[s].largest / 2;
+         length > std::max<int64_t>(symbols[s].smallest, 1); length /= 2) {
+      points.push_back(largest);
+      points.back()[s] = length;
+    }
+  }
+  return points;
+}
+
+namespace {
+
+/// Behind a length that is found to be 0, others that are found may be those of what it bounds.
+void FindNothingInNothing(std::span<const Symbol> symbols, SymbolValues& point) {
+  bool is_nothing = false;
+  for (size_t s = 0; s < symbols.size(); ++s) {
+    if (is_nothing && symbols[s].is_found) point[s] = symbols[s].smallest;
+    is_nothing |= symbols[s].is_found && point[s] == 0;
+  }
+}
+
+}  // namespace
+
 std::vector<SymbolValues> PointsToConfirm(std::span<const Symbol> symbols, int random_points) {
   const SymbolValues largest = PointAt(symbols, Steps(symbols.size(), 0));
   SymbolValues smallest, next;
@@ -122,6 +149,7 @@ std::vector<SymbolValues> PointsToConfirm(std::span<const Symbol> symbols, int r
       point.push_back(symbol.smallest + random.UniformInt(symbol.ValueCount()) * symbol.step);
     }
   }
+  for (SymbolValues& point : points) FindNothingInNothing(symbols, point);
   return points;
 }
 
@@ -130,7 +158,7 @@ std::vector<Symbol> WithMultiples(std::span<const Symbol> symbols, int64_t step)
   for (const Symbol& s : symbols) {
     const Symbol stepped = {s.name, (s.smallest + step - 1) / step * step, s.largest / step * step,
                             step};
-    const bool is_enough = s.step == 1 && stepped.ValueCount() > kDegree + 1;
+    const bool is_enough = !s.is_found && s.step == 1 && stepped.ValueCount() > kDegree + 1;
     all.push_back(is_enough ? stepped : s);
   }
   return all;

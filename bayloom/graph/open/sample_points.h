@@ -26,6 +26,10 @@ Length FitLength(std::span<const Symbol> symbols, std::span<const int64_t> value
 /// each other, all symbols at once, and random ones among the larger half.
 std::vector<SymbolValues> PointsBetween(std::span<const Symbol> symbols);
 
+/// Further points, at which less and less is found: the others of half of what is largest, a
+/// quarter and so on. Only they tell what is the smaller one of a number and of what is found.
+std::vector<SymbolValues> PointsOfFewFound(std::span<const Symbol> symbols);
+
 /// Where to see whether what was made of the samples holds: the smallest lengths, those next to
 /// them, some at random and, per symbol, one step beyond the samples.
 std::vector<SymbolValues> PointsToConfirm(std::span<const Symbol> symbols, int random_points = 2);

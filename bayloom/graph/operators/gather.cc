@@ -64,12 +64,17 @@ void GatherND(OperatorContext& context) {
 
 void OneHot(OperatorContext& context) {
   const tensor::Tensor indices = context.Input(0), values = context.Input(2);
-  const double given_depth = context.NumberInput(1);
-  if (!(given_depth >= 1 && given_depth < 0x1p40) || values.shape() != std::vector<int64_t>{2}) {
-    context.Refuse("needs a positive depth and two values");
-  }
-  const int64_t depth = static_cast<int64_t>(given_depth);
   const int axis = context.Axis("axis", -1, Rank(indices) + 1);
+  if (values.shape() != std::vector<int64_t>{2}) context.Refuse("needs two values");
+  int64_t depth = 0;
+  if (context.ConstantInput(1)) {
+    const double given = context.NumberInput(1);
+    if (!(given >= 1 && given < 0x1p40)) context.Refuse("needs a positive depth");
+    depth = static_cast<int64_t>(given);
+  } else {
+    depth =
+        context.FindLength(ConvertTo(context, tensor::DType::kInt64, context.Input(1)), 0, axis);
+  }
   std::vector<int64_t> shape = indices.shape();
   shape.insert(shape.begin() + axis, depth);
   context.SetOutput(0, context.builder().Map("onehot", shape, [&](const Exprs& place) {

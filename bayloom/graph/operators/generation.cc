@@ -44,7 +44,7 @@ void ConstantOperator(OperatorContext& context) {
 }
 
 void ConstantOfShape(OperatorContext& context) {
-  const std::vector<int64_t> shape = context.IntsInput(0);
+  const std::vector<int64_t> shape = context.LengthsInput(0);
   tensor::Expr value = tensor::FloatLiteral(0);
   const SmallType* small = nullptr;
   if (context.HasAttribute("value")) {
@@ -59,8 +59,42 @@ void ConstantOfShape(OperatorContext& context) {
       small);
 }
 
+/// The element of a tensor of one.
+tensor::Expr ScalarInput(OperatorContext& context, int input) {
+  const tensor::Tensor x = context.Input(input);
+  if (CheckedElementCount(x.shape()) != 1) {
+    context.Refuse(fmt::format("input {} has to be one number", input));
+  }
+  return context.builder().ElementOf(x, std::vector<int64_t>(x.shape().size(), 0));
+}
+
+/// From a start to a limit that are known when the network runs.
+void FoundRange(OperatorContext& context) {
+  const tensor::DType dtype = context.Input(0).dtype(), wide = tensor::DType::kFloat64;
+  const tensor::Expr start = ScalarInput(context, 0), limit = ScalarInput(context, 1),
+                     delta = ScalarInput(context, 2);
+  const bool counts = start->op == tensor::ExprOp::kInt && start->int_value == 0 &&
+                      delta->op == tensor::ExprOp::kInt && delta->int_value == 1;
+  const tensor::Tensor count = context.builder().Map("range.count", {}, [&](const Exprs&) {
+    if (counts) {
+      return tensor::Max(tensor::Cast(tensor::DType::kInt64, limit), tensor::Expr(0));
+    }
+    const tensor::Expr distance = tensor::Cast(wide, limit) - tensor::Cast(wide, start);
+    const tensor::Expr steps =
+        tensor::Unary(tensor::ExprOp::kCeil, distance / tensor::Cast(wide, delta));
+    return tensor::Max(tensor::Cast(tensor::DType::kInt64, steps), tensor::Expr(0));
+  });
+  const int64_t length = context.FindLength(count, 0, 0);
+  context.SetOutput(0, context.builder().Map("range", {length}, [&](const Exprs& place) {
+    return start + tensor::Cast(dtype, place[0]) * delta;
+  }));
+}
+
 void Range(OperatorContext& context) {
   const tensor::DType dtype = context.Input(0).dtype();
+  for (int k = 0; k < 3; ++k) {
+    if (!context.ConstantInput(k)) return FoundRange(context);
+  }
   double bounds[3];
   for (int k = 0; k < 3; ++k) bounds[k] = context.NumberInput(k);
   const double steps = std::ceil((bounds[1] - bounds[0]) / bounds[2]);

@@ -40,21 +40,113 @@ Cut MakeCut(OperatorContext& context, int64_t start, int64_t end, int64_t step, 
   if (step == 0) context.Refuse("a step of 0");
   step = std::max(step, -std::numeric_limits<int64_t>::max());  // so that -step is a number
   const bool forward = step > 0;
-  const auto clamp = [&](int64_t at) {
+  // Backwards, an end may be before the first element, a start may not.
+  const auto clamp = [&](int64_t at, int64_t least) {
     if (at < 0) at += extent;
-    return forward ? std::clamp<int64_t>(at, 0, extent) : std::clamp<int64_t>(at, -1, extent - 1);
+    return forward ? std::clamp<int64_t>(at, 0, extent) : std::max(least, std::min(at, extent - 1));
   };
-  Cut cut{clamp(start), step, 0};
-  const int64_t reach = forward ? clamp(end) - cut.start : cut.start - clamp(end);
+  Cut cut{clamp(start, 0), step, 0};
+  const int64_t last = clamp(end, -1), reach = forward ? last - cut.start : cut.start - last;
   const int64_t stride = forward ? step : -step;
   cut.count = reach <= 0 ? 0 : (reach - 1) / stride + 1;
   return cut;
+}
+
+/// Of a slice whose bounds are known when the network runs: where an axis starts, the step, and how
+/// many elements there are.
+struct FoundCut {
+  tensor::Expr start = 0, step = 1, count;
+};
+
+/// As MakeCut. Steps of 0 select nothing.
+FoundCut MakeFoundCut(const tensor::Expr& start, const tensor::Expr& end, const tensor::Expr& step,
+                      int64_t extent) {
+  const tensor::Expr zero = 0, one = 1, length = extent;
+  const tensor::Expr is_forward = zero < step;
+  const auto clamp = [&](const tensor::Expr& given, int64_t least) {
+    const tensor::Expr at = tensor::Select(given < zero, given + length, given);
+    const tensor::Expr forward = tensor::Max(tensor::Min(at, length), zero);
+    const tensor::Expr backward = tensor::Max(tensor::Min(at, length - one), tensor::Expr(least));
+    return tensor::Select(is_forward, forward, backward);
+  };
+  FoundCut cut{clamp(start, 0), step, {}};
+  const tensor::Expr last = clamp(end, -1);
+  const tensor::Expr reach = tensor::Select(is_forward, last - cut.start, cut.start - last);
+  const tensor::Expr stride = tensor::Max(tensor::Select(is_forward, step, zero - step), one);
+  cut.count = tensor::Select(reach <= zero, zero,
+                             tensor::FloorDiv(tensor::Max(reach, one) - one, stride) + one);
+  cut.count = tensor::Select(tensor::Equal(step, zero), zero, cut.count);
+  return cut;
+}
+
+/// The integers of a list, element by element.
+Exprs ElementsOf(OperatorContext& context, int input) {
+  const tensor::Tensor list = context.Input(input);
+  if (Rank(list) != 1 || !tensor::IsInteger(list.dtype())) {
+    context.Refuse(fmt::format("input {} has to be a list of integers", input));
+  }
+  Exprs elements;
+  for (int64_t i = 0; i < list.shape()[0]; ++i) {
+    elements.push_back(tensor::Cast(tensor::DType::kInt64, context.builder().ElementOf(list, {i})));
+  }
+  return elements;
+}
+
+void FoundSlice(OperatorContext& context) {
+  const tensor::Tensor x = context.Input(0);
+  const Exprs starts = ElementsOf(context, 1), ends = ElementsOf(context, 2);
+  Exprs axes, steps(starts.size(), tensor::Expr(1));
+  for (size_t k = 0; k < starts.size(); ++k) axes.emplace_back(static_cast<int64_t>(k));
+  if (context.HasInput(3)) axes = ElementsOf(context, 3);
+  if (context.HasInput(4)) steps = ElementsOf(context, 4);
+  if (ends.size() != starts.size() || axes.size() != starts.size() ||
+      steps.size() != starts.size()) {
+    context.Refuse("starts, ends, axes and steps are of different lengths");
+  }
+  std::vector<int64_t> shape = x.shape();
+  std::vector<FoundCut> cuts(shape.size());
+  for (int d = 0; d < Rank(x); ++d) {
+    const int64_t extent = x.shape()[static_cast<size_t>(d)];
+    tensor::Expr start = 0, end = extent, step = 1;
+    bool is_cut = false;
+    for (size_t k = 0; k < axes.size(); ++k) {
+      tensor::Expr is_own = tensor::Equal(axes[k], tensor::Expr(d)) ||
+                            tensor::Equal(axes[k], tensor::Expr(d - Rank(x)));
+      if (axes[k]->op == tensor::ExprOp::kInt) {
+        if (context.CheckAxis(axes[k]->int_value, Rank(x)) != d) continue;
+        is_own = tensor::BoolLiteral(true);
+      }
+      is_cut = true;
+      const auto choose = [&](const tensor::Expr& own, const tensor::Expr& other) {
+        return axes[k]->op == tensor::ExprOp::kInt ? own : tensor::Select(is_own, own, other);
+      };
+      start = choose(starts[k], start);
+      end = choose(ends[k], end);
+      step = choose(steps[k], step);
+    }
+    if (!is_cut) continue;
+    cuts[d] = MakeFoundCut(start, end, step, extent);
+    const tensor::Tensor count =
+        context.builder().Map("length", {}, [&](const Exprs&) { return cuts[d].count; });
+    shape[d] = context.FindLength(count, 0, d, extent);
+  }
+  context.SetOutput(0, context.builder().Map("slice", shape, [&](const Exprs& place) {
+    Exprs index = place;
+    for (size_t d = 0; d < shape.size(); ++d) {
+      if (!cuts[d].count.defined()) continue;
+      index[d] = ClampedIndex(place[d] * cuts[d].step + cuts[d].start, x.shape()[d]);
+    }
+    return x.At(index);
+  }));
 }
 
 /// Bounds are attributes before operator set 10 and inputs from then on.
 void Slice(OperatorContext& context) {
   const tensor::Tensor x = context.Input(0);
   const bool inputs = context.opset() >= 10;
+  for (int input = 1; inputs && input <= 4; ++input) {
+    if (context.HasInput(input) && !context.ConstantInput(input)) return FoundSlice(context);
+  }
   const auto list = [&](const char* name, int input) {
     if (!inputs) return context.Ints(name);
     return context.HasInput(input) ? context.IntsInput(input) : std::vector<int64_t>{};
@@ -116,9 +208,32 @@ std::vector<int64_t> SplitLengths(OperatorContext& context, int64_t extent) {
   return lengths;
 }
 
+/// Into parts whose lengths are known when the network runs.
+void FoundSplit(OperatorContext& context, const tensor::Tensor& x, int axis) {
+  const Exprs lengths = ElementsOf(context, 1);
+  if (std::ssize(lengths) != context.output_count()) {
+    context.Refuse(fmt::format("there are {} lengths of parts", lengths.size()));
+  }
+  const int64_t extent = x.shape()[axis];
+  tensor::Expr start = 0;
+  for (int part = 0; part < context.output_count(); ++part) {
+    const tensor::Tensor count =
+        context.builder().Map("length", {}, [&](const Exprs&) { return lengths[part]; });
+    std::vector<int64_t> shape = x.shape();
+    shape[axis] = context.FindLength(count, part, axis, extent);
+    context.SetOutput(part, context.builder().Map("split", shape, [&](const Exprs& place) {
+      Exprs index = place;
+      index[axis] = ClampedIndex(index[axis] + start, extent);
+      return x.At(index);
+    }));
+    start = start + lengths[part];
+  }
+}
+
 void Split(OperatorContext& context) {
   const tensor::Tensor x = context.Input(0);
   const int axis = context.Axis("axis", 0, Rank(x));
+  if (context.HasInput(1) && !context.ConstantInput(1)) return FoundSplit(context, x, axis);
   int64_t start = 0, part = 0;
   for (int64_t length : SplitLengths(context, x.shape()[axis])) {
     std::vector<int64_t> shape = x.shape();
@@ -257,10 +372,51 @@ tensor::Tensor PadLast(OperatorContext& context, const std::string& mode, const 
   return Concatenate(context, parts, Rank(x) - 1);
 }
 
+/// By numbers of elements that are known when the network runs.
+void FoundPad(OperatorContext& context, const tensor::Tensor& x, const std::string& mode) {
+  const Exprs pads = ElementsOf(context, 1);
+  std::vector<int64_t> axes(x.shape().size());
+  std::iota(axes.begin(), axes.end(), 0);
+  if (context.HasInput(3)) axes = context.IntsInput(3);
+  context.CheckAxes(axes, Rank(x));
+  if (pads.size() != 2 * axes.size()) context.Refuse("pads needs two numbers per axis");
+  if (mode != "constant" && mode != "reflect" && mode != "edge" && mode != "wrap") {
+    context.RefuseAttribute("mode", mode, "has to be constant, reflect, edge or wrap");
+  }
+  const tensor::Expr fill = PadFill(context, x);
+  std::vector<int64_t> shape = x.shape();
+  Exprs low(shape.size(), tensor::Expr(0));
+  for (size_t k = 0; k < axes.size(); ++k) {
+    const int d = context.CheckAxis(axes[k], Rank(x));
+    low[d] = pads[k];
+    const tensor::Tensor count = context.builder().Map("length", {}, [&](const Exprs&) {
+      return tensor::Expr(x.shape()[d]) + pads[k] + pads[k + axes.size()];
+    });
+    shape[d] = context.FindLength(count, 0, d);
+  }
+  if (CheckedElementCount(x.shape()) == 0) context.Refuse("padding of no elements");
+  context.SetOutput(0, context.builder().Map("pad", shape, [&](const Exprs& place) {
+    Exprs index;
+    tensor::Expr inside = tensor::BoolLiteral(true);
+    for (size_t d = 0; d < shape.size(); ++d) {
+      const int64_t extent = x.shape()[d];
+      const tensor::Expr at = place[d] - low[d];
+      if (mode == "constant") {
+        inside = inside && tensor::Expr(0) <= at && at < tensor::Expr(extent);
+        index.push_back(ClampedIndex(at, extent));
+      } else {
+        index.push_back(ClampedIndex(PaddedIndex(mode, at, extent), extent));
+      }
+    }
+    return mode == "constant" ? tensor::Select(inside, x.At(index), fill) : x.At(index);
+  }));
+}
+
 void Pad(OperatorContext& context) {
   const tensor::Tensor x = context.Input(0);
   const std::string mode = context.String("mode", "constant");
   const size_t rank = x.shape().size();
+  if (context.opset() >= 11 && !context.ConstantInput(1)) return FoundPad(context, x, mode);
   const auto [low, high] = ReadPadding(context, Rank(x));
   std::vector<int64_t> shape = x.shape();
   constexpr int64_t kMaxPadding = int64_t{1} << 40;
@@ -300,9 +456,41 @@ void Pad(OperatorContext& context) {
       }));
 }
 
+/// Of the lengths that are known when the network runs only, those are needed along which the data
+/// have one element.
+std::vector<int64_t> ExpandedShape(OperatorContext& context, const tensor::Tensor& x) {
+  if (context.ConstantInput(1)) return BroadcastShape(context, {x.shape(), context.IntsInput(1)});
+  const tensor::Tensor wanted = context.Input(1);
+  if (Rank(wanted) != 1 || !tensor::IsInteger(wanted.dtype())) {
+    context.Refuse("the shape is no list of integers");
+  }
+  const int64_t rank = std::max<int64_t>(wanted.shape()[0], Rank(x));
+  const int64_t first = rank - wanted.shape()[0], first_of_x = rank - Rank(x);
+  CheckedElementCount(std::vector<int64_t>(static_cast<size_t>(rank), 1));
+  std::vector<int64_t> shape;
+  for (int64_t d = 0; d < rank; ++d) {
+    const int64_t own = d < first_of_x ? 1 : x.shape()[static_cast<size_t>(d - first_of_x)];
+    if (d < first) {
+      shape.push_back(own);
+      continue;
+    }
+    const tensor::Expr length = context.builder().ElementOf(wanted, {d - first});
+    if (length->op == tensor::ExprOp::kInt) {
+      shape.push_back(BroadcastShape(context, {{own}, {length->int_value}})[0]);
+    } else if (own != 1) {
+      shape.push_back(own);
+    } else {
+      const tensor::Tensor count =
+          context.builder().Map("length", {}, [&](const Exprs&) { return length; });
+      shape.push_back(context.FindLength(count, 0, static_cast<int>(d)));
+    }
+  }
+  return shape;
+}
+
 void Expand(OperatorContext& context) {
   const tensor::Tensor x = context.Input(0);
-  const std::vector<int64_t> shape = BroadcastShape(context, {x.shape(), context.IntsInput(1)});
+  const std::vector<int64_t> shape = ExpandedShape(context, x);
   if (shape == x.shape()) return context.SetOutput(0, x);
   const tensor::Tensor expanded = context.builder().Map(
       "expand", shape, [&](const Exprs& place) { return BroadcastAt(x, place); });
@@ -312,11 +500,22 @@ void Expand(OperatorContext& context) {
 
 void Tile(OperatorContext& context) {
   const tensor::Tensor x = context.Input(0);
-  const std::vector<int64_t> repeats = context.IntsInput(1);
-  if (repeats.size() != x.shape().size()) context.Refuse("repeats needs one number per axis");
-  std::vector<int64_t> shape = x.shape();
+  const tensor::Tensor given = context.Input(1);
+  if (given.shape() != std::vector<int64_t>{Rank(x)} || !tensor::IsInteger(given.dtype())) {
+    context.Refuse("repeats needs one integer per axis");
+  }
+  std::vector<int64_t> shape = x.shape(), repeats(shape.size(), -1);  // -1: not known
   for (size_t d = 0; d < shape.size(); ++d) {
-    shape[d] = CheckedElementCount({shape[d], repeats[d]});
+    const tensor::Expr times = context.builder().ElementOf(given, {static_cast<int64_t>(d)});
+    if (times->op == tensor::ExprOp::kInt) {
+      repeats[d] = times->int_value;
+      shape[d] = CheckedElementCount({shape[d], repeats[d]});
+    } else if (shape[d] > 0) {
+      const tensor::Tensor count = context.builder().Map("length", {}, [&](const Exprs&) {
+        return tensor::Cast(tensor::DType::kInt64, times) * tensor::Expr(x.shape()[d]);
+      });
+      shape[d] = context.FindLength(count, 0, static_cast<int>(d));
+    }
   }
   context.SetOutput(0, context.builder().Map("tile", shape, [&](const Exprs& place) {
     Exprs index;
@@ -386,10 +585,19 @@ void Trilu(OperatorContext& context) {
   if (rank < 2) context.Refuse("the input needs two dimensions at least");
   const bool upper = context.Int("upper", 1) != 0;
   constexpr int64_t kOutOfRange = int64_t{1} << 41;  // beyond any matrix
-  const int64_t k =
-      context.HasInput(1) ? std::clamp(context.IntInput(1), -kOutOfRange, kOutOfRange) : 0;
+  tensor::Expr k = 0;
+  if (context.HasInput(1)) {
+    const tensor::Tensor given = context.Input(1);
+    if (CheckedElementCount(given.shape()) != 1 || given.dtype() != tensor::DType::kInt64) {
+      context.Refuse("input 1 has to be one 64-bit integer");
+    }
+    k = context.builder().ElementOf(given, std::vector<int64_t>(given.shape().size(), 0));
+    k = k->op == tensor::ExprOp::kInt
+            ? tensor::Expr(std::clamp(k->int_value, -kOutOfRange, kOutOfRange))
+            : tensor::Max(tensor::Min(k, tensor::Expr(kOutOfRange)), tensor::Expr(-kOutOfRange));
+  }
   context.SetOutput(0, context.builder().Map("trilu", x.shape(), [&](const Exprs& place) {
-    const tensor::Expr diagonal = place[rank - 2] + tensor::Expr(k);
+    const tensor::Expr diagonal = place[rank - 2] + k;
     const tensor::Expr column = place[rank - 1];
     return tensor::Select(upper ? diagonal <= column : column <= diagonal, x.At(place),
                           tensor::Literal(0, x.dtype()));

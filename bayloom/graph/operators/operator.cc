@@ -13,8 +13,10 @@
 #include "bayloom/base/result.h"
 #include "bayloom/graph/import.h"
 #include "bayloom/graph/import/external_data.h"
+#include "bayloom/graph/import/node_order.h"
 #include "bayloom/graph/import/onnx_tensor.h"
 #include "bayloom/graph/import/small_types.h"
+#include "bayloom/graph/import/stated_shapes.h"
 #include "bayloom/graph/operators/microsoft.h"
 
 namespace bayloom::graph {
@@ -94,6 +96,56 @@ std::vector<int64_t> OperatorContext::IntsInput(int i) {
   std::vector<int64_t> values(tensor.ElementCount());
   for (size_t k = 0; k < values.size(); ++k) values[k] = tensor.GetInt(static_cast<int64_t>(k));
   return values;
+}
+
+std::optional<std::vector<int64_t>> OperatorContext::StatedShape(int output) const {
+  if (stated_shapes_ == nullptr || !WantsOutput(output)) return std::nullopt;
+  return stated_shapes_->ShapeOf(node_.output(output));
+}
+
+std::vector<int64_t> OperatorContext::LengthsInput(int i, const std::vector<int>& dimensions) {
+  if (ConstantInput(i)) return IntsInput(i);
+  const tensor::Tensor input = Input(i);
+  if (input.shape().size() > 1 || !tensor::IsInteger(input.dtype())) {
+    Refuse(fmt::format("input {} has to be a list of integers, not {}", i,
+                       ToString(input.dtype(), input.shape())));
+  }
+  const int64_t count = input.shape().empty() ? 1 : input.shape()[0];
+  CheckedElementCount(std::vector<int64_t>(static_cast<size_t>(count), 1));
+  std::vector<int64_t> lengths;
+  for (int64_t d = 0; d < count; ++d) {
+    const std::vector<int64_t> place(input.shape().size(), d);
+    const tensor::Tensor length = builder_.Map("length", {}, [&](const Exprs&) {
+      return input.At({place.begin(), place.end()});
+    });
+    const auto named = static_cast<size_t>(d);
+    lengths.push_back(
+        FindLength(length, 0, named < dimensions.size() ? dimensions[named] : static_cast<int>(d)));
+  }
+  return lengths;
+}
+
+FoundRequest OperatorContext::RequestFor(int output, int dimension,
+                                         std::optional<int64_t> bound) const {
+  const std::string name = output < node_.output_size() ? node_.output(output) : "";
+  const StatedDimension stated =
+      stated_shapes_ != nullptr ? stated_shapes_->Find(name, dimension) : StatedDimension();
+  return {.tensor = Printable(name.empty() ? NodeName(node_) : name),
+          .dimension = dimension,
+          .dimension_name = Printable(stated.name),
+          .bound = bound,
+          .stated = stated.extent,
+          .node = Printable(NodeName(node_)),
+          .op = op()};
+}
+
+int64_t OperatorContext::FindLength(const tensor::Tensor& count, int output, int dimension,
+                                    std::optional<int64_t> bound) {
+  return builder_.FindLength(count, RequestFor(output, dimension, bound));
+}
+
+int64_t OperatorContext::CapacityFor(int output, int dimension, int64_t bound) const {
+  return builder_.CapacityFor(RequestFor(output, dimension, bound));
 }
 
 std::vector<double> OperatorContext::NumbersInput(int i) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bayloom/graph/builder.h"
+#include "bayloom/graph/found_lengths.h"
 #include "bayloom/graph/import/named_value.h"
 
 namespace onnx {
@@ -21,6 +22,7 @@ class NodeProto;
 
 namespace bayloom::graph {
 
+class StatedShapes;
 struct DataFolder;
 struct SmallType;
 
@@ -68,6 +70,17 @@ class OperatorContext {
   /// A list or scalar of integers that has to be known at compile time; throws RunTimeDependence
   /// if it is not.
   std::vector<int64_t> IntsInput(int i);
+  /// A list of integers that are the lengths of these dimensions of output 0, of all if none is
+  /// named: those that are not known at compile time are found when the network runs (FindLength).
+  std::vector<int64_t> LengthsInput(int i, const std::vector<int>& dimensions = {});
+  /// The shape of an output, if the model says it.
+  std::optional<std::vector<int64_t>> StatedShape(int output) const;
+  /// The length of a dimension of an output that `count`, an integer of one element, is when the
+  /// network runs, or is known to be. `bound`: how long shapes say that it is at most.
+  int64_t FindLength(const tensor::Tensor& count, int output, int dimension,
+                     std::optional<int64_t> bound = std::nullopt);
+  /// How many rows of that dimension memory has to hold: `bound`, or a user's bound that is less.
+  int64_t CapacityFor(int output, int dimension, int64_t bound) const;
   /// A list or scalar of numbers that has to be known at compile time.
   std::vector<double> NumbersInput(int i);
   /// The same for one integer or number; refuses more or fewer.
@@ -111,6 +124,8 @@ class OperatorContext {
   const SmallType* SmallTypeOfOutput(int i) const;
   /// Where the files with data of the model lie.
   void SetDataFolder(const DataFolder* folder) { data_folder_ = folder; }
+  /// What the model says of shapes, if the node's outputs are named there.
+  void SetStatedShapes(const StatedShapes* shapes) { stated_shapes_ = shapes; }
   void SetSmallTypes(std::vector<const SmallType*> inputs) { small_inputs_ = std::move(inputs); }
   /// What the inputs are where they are more than tensors; parallel to the inputs.
   void SetInputValues(std::vector<NamedValue> values) { input_values_ = std::move(values); }
@@ -122,6 +137,7 @@ class OperatorContext {
                                     const std::string& reason) const;
 
  private:
+  FoundRequest RequestFor(int output, int dimension, std::optional<int64_t> bound) const;
   const onnx::AttributeProto* Find(std::string_view name) const;
   const onnx::AttributeProto* Find(std::string_view name, int type, std::string_view type_name,
                                    bool required) const;
@@ -135,6 +151,7 @@ class OperatorContext {
   std::vector<const SmallType*> small_inputs_, small_outputs_;
   std::vector<NamedValue> input_values_, output_values_;
   const DataFolder* data_folder_ = nullptr;
+  const StatedShapes* stated_shapes_ = nullptr;
 };
 
 using Exprs = GraphBuilder::Exprs;

@@ -168,7 +168,7 @@ std::vector<int64_t> UnpooledShape(OperatorContext& context, const tensor::Tenso
     shape.push_back((x.shape()[d + 2] - 1) * strides[d] - pads[d] - pads[axes + d] + kernel[d]);
   }
   if (context.HasInput(2)) {
-    const std::vector<int64_t> wanted = context.IntsInput(2);
+    const std::vector<int64_t> wanted = context.LengthsInput(2);
     const bool fits =
         wanted.size() == shape.size() && wanted[0] == shape[0] && wanted[1] == shape[1];
     if (!fits) context.Refuse("output_shape does not fit the input");

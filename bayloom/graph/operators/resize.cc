@@ -446,7 +446,10 @@ void Resize(OperatorContext& context) {
   if (IsEmpty(context, 3)) {
     SetScales(context, axes, context.NumbersInput(2), maps);
   } else {
-    SetSizes(context, axes, context.IntsInput(3), maps);
+    const bool stretches = context.String("keep_aspect_ratio_policy", "stretch") == "stretch";
+    const std::vector<int64_t> sizes =
+        stretches ? context.LengthsInput(3, axes) : context.IntsInput(3);
+    SetSizes(context, axes, sizes, maps);
   }
   context.SetOutput(0, ResizeAll(context, x, maps, modes));
 }

@@ -1,185 +1,182 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Operators whose results have as many elements as their data decide. Sizes are known when a
-/// network is compiled, so what decides has to be known, too.
+/// Operators whose results have as many rows as their data decide. Kernels of the library find the
+/// rows and count them; what is known when a network is compiled is computed then.
 #include <algorithm>
-#include <cmath>
-#include <numeric>
+#include <limits>
 
 #include "bayloom/graph/operators/helpers.h"
 
 namespace bayloom::graph {
 namespace {
 
-/// Keeps the slices whose condition holds, which has to be known.
+/// Rows that a kernel finds, in its result behind their count.
+struct FoundRows {
+  tensor::Tensor result;
+  int64_t count;  ///< in this import
+
+  tensor::Expr At(const tensor::Expr& row, int column) const {
+    Exprs place = {row + tensor::Expr(1)};
+    if (result.shape().size() > 1) place.emplace_back(column);
+    return result.At(place);
+  }
+};
+
+/// The rows in the result of a call, as many as output `output` has along `dimension`.
+FoundRows RowsIn(OperatorContext& context, const tensor::Tensor& result, int output, int dimension,
+                 int64_t bound) {
+  const tensor::Tensor count = context.builder().Map("count", {}, [&](const Exprs&) {
+    return result.At(Exprs(result.shape().size(), tensor::Expr(0)));
+  });
+  return {result, context.FindLength(count, output, dimension, bound)};
+}
+
+/// Where a list of n elements is not 0, in order.
+FoundRows PlacesIn(OperatorContext& context, const tensor::Tensor& list, int output,
+                   int dimension) {
+  const int64_t n = list.shape()[0];
+  const int64_t capacity = context.CapacityFor(output, dimension, n);
+  const tensor::Tensor mask = ConvertTo(context, tensor::DType::kBool, list);
+  const tensor::Tensor result = context.builder().Call(
+      "nonzero", {capacity + 1}, tensor::DType::kInt64, tensor::LibraryKernel::kNonZero,
+      {mask, IntConstant(context, {n}, {1})}, {n, capacity});
+  return RowsIn(context, result, output, dimension, n);
+}
+
+/// Keeps the slices whose condition holds.
 void Compress(OperatorContext& context) {
   tensor::Tensor x = context.Input(0);
   if (!context.HasAttribute("axis")) {
     x = context.builder().View(x, {CheckedElementCount(x.shape())});
   }
   const int axis = context.Axis("axis", 0, Rank(x));
-  const std::vector<double> condition = context.NumbersInput(1);
-  std::vector<int64_t> kept;
-  for (size_t i = 0; i < condition.size(); ++i) {
-    if (condition[i] != 0) kept.push_back(static_cast<int64_t>(i));
+  const int64_t extent = x.shape()[axis];
+  tensor::Tensor condition = context.Input(1);
+  if (Rank(condition) != 1) context.Refuse("the condition is no list");
+  if (const tensor::HostTensor* known = context.ConstantInput(1)) {
+    for (int64_t i = extent; i < known->ElementCount(); ++i) {
+      if (known->Get(i) != 0) context.Refuse("the condition is longer than the axis");
+    }
   }
-  if (!kept.empty() && kept.back() >= x.shape()[axis]) {
-    context.Refuse("the condition is longer than the axis");
-  }
-  const int64_t count = static_cast<int64_t>(kept.size());
-  const tensor::Tensor places = IntConstant(context, kept, {count});
+  if (condition.shape()[0] > extent) condition = context.builder().Rows(condition, 0, extent);
   std::vector<int64_t> shape = x.shape();
-  shape[axis] = count;
+  FoundRows rows = {};
+  shape[axis] = 0;
+  if (condition.shape()[0] > 0) {
+    rows = PlacesIn(context, condition, 0, axis);
+    shape[axis] = rows.count;
+  }
   context.SetOutput(0, context.builder().Map("compress", shape, [&](const Exprs& place) {
     Exprs index = place;
-    index[axis] = places(place[axis]);
+    if (condition.shape()[0] > 0) index[axis] = ClampedIndex(rows.At(place[axis], 0), extent);
     return x.At(index);
   }));
 }
 
 /// The indices of all elements but zeros, an axis in each row.
 void NonZero(OperatorContext& context) {
-  const tensor::HostTensor& x = context.KnownInput(0);
-  std::vector<int64_t> places;
-  for (int64_t i = 0; i < x.ElementCount(); ++i) {
-    if (tensor::IsFloat(x.dtype) ? x.Get(i) != 0 : x.GetInt(i) != 0) places.push_back(i);
-  }
-  const auto rank = static_cast<int64_t>(x.shape.size()), count = std::ssize(places);
-  std::vector<int64_t> indices(rank * count);
-  for (int64_t k = 0; k < count; ++k) {
-    int64_t rest = places[k];
-    for (int64_t d = rank; d-- > 0; rest /= x.shape[d]) indices[d * count + k] = rest % x.shape[d];
-  }
-  context.SetOutput(0, IntConstant(context, indices, {rank, count}));
-}
-
-/// The slices of a known tensor along an axis, in lexicographic order.
-struct KnownSlices {
-  const tensor::HostTensor& x;
-  int64_t outer, n, inner;
-
-  double At(int64_t slice, int64_t element) const {
-    return x.Get((element / inner * n + slice) * inner + element % inner);
-  }
-  /// Less than, equal to or greater than 0 as a comes before b.
-  int Compare(int64_t a, int64_t b) const {
-    for (int64_t e = 0; e < outer * inner; ++e) {
-      if (At(a, e) != At(b, e)) return At(a, e) < At(b, e) ? -1 : 1;
+  const tensor::Tensor x = context.Input(0);
+  const int64_t elements = CheckedElementCount(x.shape()), rank = Rank(x);
+  if (elements == 0) return context.SetOutput(0, IntConstant(context, {}, {rank, 0}));
+  const FoundRows rows =
+      PlacesIn(context, context.builder().View(x, {elements}), 0, /*dimension=*/1);
+  context.SetOutput(0, context.builder().Map("nonzero", {rank, rows.count}, [&](const Exprs& at) {
+    tensor::Expr place = rows.At(at[1], 0);
+    tensor::Expr index = place;
+    int64_t stride = 1;
+    for (int64_t d = rank; d-- > 0;) {
+      const int64_t extent = x.shape()[static_cast<size_t>(d)];
+      const tensor::Expr quotient = tensor::FloorDiv(place, tensor::Expr(stride));
+      const tensor::Expr own = d == 0 ? quotient : tensor::FloorMod(quotient, tensor::Expr(extent));
+      index =
+          d + 1 == rank ? own : tensor::Select(tensor::Equal(at[0], tensor::Expr(d)), own, index);
+      stride *= extent;
     }
-    return 0;
-  }
-};
+    return index;
+  }));
+}
 
 void Unique(OperatorContext& context) {
-  tensor::HostTensor x = context.KnownInput(0);
-  if (!context.HasAttribute("axis")) x.shape = {x.ElementCount()};
-  const int axis = context.Axis("axis", 0, static_cast<int>(x.shape.size()));
-  const std::vector<int64_t> lines = LinesAlong(x.shape, axis);
-  const KnownSlices slices{x, lines[0], lines[1], lines[2]};
-  std::vector<int64_t> order(slices.n), first, inverse(slices.n), counts;
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int64_t a, int64_t b) { return slices.Compare(a, b) < 0; });
-  for (int64_t slice : order) {
-    if (first.empty() || slices.Compare(first.back(), slice) != 0) first.push_back(slice);
+  tensor::Tensor x = context.Input(0);
+  if (!context.HasAttribute("axis")) {
+    x = context.builder().View(x, {CheckedElementCount(x.shape())});
   }
-  if (context.Int("sorted", 1) == 0) std::sort(first.begin(), first.end());
-  counts.assign(first.size(), 0);
-  for (int64_t slice = 0; slice < slices.n; ++slice) {
-    for (size_t u = 0; u < first.size(); ++u) {
-      if (slices.Compare(first[u], slice) != 0) continue;
-      inverse[slice] = static_cast<int64_t>(u);
-      ++counts[u];
-      break;
-    }
-  }
-  const int64_t count = std::ssize(first);
-  std::vector<int64_t> shape = x.shape;
-  shape[axis] = count;
-  const tensor::Tensor places = IntConstant(context, first, {count});
-  const tensor::Tensor all = context.builder().View(context.Input(0), x.shape);
-  context.SetOutput(0, context.builder().Map("unique", shape, [&](const Exprs& place) {
+  const int axis = context.Axis("axis", 0, Rank(x));
+  if (CheckedElementCount(x.shape()) == 0) context.Refuse("the input has no elements");
+  const std::vector<int64_t> lines = LinesAlong(x.shape(), axis);
+  const int64_t n = lines[1];
+  GraphBuilder& b = context.builder();
+  const tensor::Tensor result = b.Call(
+      "unique.rows", {n + 1, 3}, tensor::DType::kInt64, tensor::LibraryKernel::kUnique,
+      {x, IntConstant(context, {n}, {1})}, {lines[0], n, lines[2], context.Int("sorted", 1) != 0});
+  const FoundRows rows = RowsIn(context, result, 0, axis, n);
+  std::vector<int64_t> shape = x.shape();
+  shape[axis] = rows.count;
+  context.SetOutput(0, b.Map("unique", shape, [&](const Exprs& place) {
     Exprs index = place;
-    index[axis] = places(place[axis]);
-    return all.At(index);
+    index[axis] = ClampedIndex(rows.At(place[axis], 0), n);
+    return x.At(index);
   }));
-  if (context.WantsOutput(1)) context.SetOutput(1, places);
-  if (context.WantsOutput(2)) context.SetOutput(2, IntConstant(context, inverse, {slices.n}));
-  if (context.WantsOutput(3)) context.SetOutput(3, IntConstant(context, counts, {count}));
+  const auto set_column = [&](int output, int column, int64_t count) {
+    if (!context.WantsOutput(output)) return;
+    context.SetOutput(output, b.Map("unique", {count},
+                                    [&](const Exprs& place) { return rows.At(place[0], column); }));
+  };
+  set_column(1, 0, rows.count);
+  set_column(2, 2, n);
+  set_column(3, 1, rows.count);
 }
 
-/// Two corners in any order, or a center and extents.
-struct Box {
-  double low_y, low_x, high_y, high_x;
-
-  double Area() const { return (high_y - low_y) * (high_x - low_x); }
-};
-
-Box BoxAt(const tensor::HostTensor& boxes, int64_t number, bool centered) {
-  double v[4];
-  for (int k = 0; k < 4; ++k) v[k] = boxes.Get(4 * number + k);
-  if (centered) {  // x, y, width, height
-    return {v[1] - v[3] / 2, v[0] - v[2] / 2, v[1] + v[3] / 2, v[0] + v[2] / 2};
-  }
-  return {std::min(v[0], v[2]), std::min(v[1], v[3]), std::max(v[0], v[2]), std::max(v[1], v[3])};
+/// A number that an input may give.
+tensor::Expr NumberOr(OperatorContext& context, int input, const tensor::Expr& otherwise) {
+  if (!context.HasInput(input)) return otherwise;
+  const tensor::Tensor number = context.Input(input);
+  if (CheckedElementCount(number.shape()) != 1) context.Refuse("a limit is not one number");
+  return tensor::Cast(otherwise->dtype, number.At(Exprs(number.shape().size(), tensor::Expr(0))));
 }
 
-/// Whether the boxes' intersection over their union exceeds the threshold.
-bool Overlap(const Box& a, const Box& b, double threshold) {
-  const double height = std::min(a.high_y, b.high_y) - std::max(a.low_y, b.low_y);
-  const double width = std::min(a.high_x, b.high_x) - std::max(a.low_x, b.low_x);
-  if (height <= 0 || width <= 0) return false;
-  const double shared = height * width, all = a.Area() + b.Area() - shared;
-  return all > 0 && shared / all > threshold;
-}
-
-/// Of one class in one image: boxes by falling score that overlap none taken before.
-std::vector<int64_t> SuppressNonMaxima(const std::vector<Box>& boxes,
-                                       const std::vector<double>& scores, int64_t most,
-                                       double overlap, double least_score) {
-  std::vector<int64_t> order, taken;
-  for (int64_t i = 0; i < std::ssize(boxes); ++i) {
-    if (scores[i] > least_score) order.push_back(i);
-  }
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int64_t a, int64_t b) { return scores[a] > scores[b]; });
-  for (int64_t box : order) {
-    if (std::ssize(taken) >= most) break;
-    const bool free = std::none_of(taken.begin(), taken.end(), [&](int64_t other) {
-      return Overlap(boxes[box], boxes[other], overlap);
-    });
-    if (free) taken.push_back(box);
-  }
-  return taken;
+tensor::Tensor ListOf(OperatorContext& context, const Exprs& elements) {
+  return context.builder().Map("list", {std::ssize(elements)}, [&](const Exprs& place) {
+    tensor::Expr element = elements.back();
+    for (size_t i = elements.size() - 1; i-- > 0;) {
+      element = tensor::Select(tensor::Equal(place[0], tensor::Expr(static_cast<int64_t>(i))),
+                               elements[i], element);
+    }
+    return element;
+  });
 }
 
 void NonMaxSuppression(OperatorContext& context) {
-  const tensor::HostTensor &boxes = context.KnownInput(0), &scores = context.KnownInput(1);
-  const bool fits = boxes.shape.size() == 3 && scores.shape.size() == 3 && boxes.shape[2] == 4 &&
-                    scores.shape[0] == boxes.shape[0] && scores.shape[2] == boxes.shape[1];
+  const tensor::Tensor boxes = ConvertTo(context, tensor::DType::kFloat32, context.Input(0));
+  const tensor::Tensor scores = ConvertTo(context, tensor::DType::kFloat32, context.Input(1));
+  const bool fits = Rank(boxes) == 3 && Rank(scores) == 3 && boxes.shape()[2] == 4 &&
+                    scores.shape()[0] == boxes.shape()[0] && scores.shape()[2] == boxes.shape()[1];
   if (!fits) context.Refuse("boxes and scores do not fit together");
-  const bool centered = context.Int("center_point_box", 0) != 0;
-  const int64_t most = context.HasInput(2) ? context.IntInput(2) : 0;
-  const double overlap = context.HasInput(3) ? context.NumberInput(3) : 0;
-  const double least = context.HasInput(4) ? context.NumberInput(4) : -INFINITY;
-  const int64_t classes = scores.shape[1], count = boxes.shape[1];
-  std::vector<int64_t> selected;
-  for (int64_t image = 0; image < boxes.shape[0]; ++image) {
-    std::vector<Box> own;
-    for (int64_t i = 0; i < count; ++i) own.push_back(BoxAt(boxes, image * count + i, centered));
-    for (int64_t c = 0; c < classes; ++c) {
-      std::vector<double> own_scores;
-      for (int64_t i = 0; i < count; ++i) {
-        own_scores.push_back(scores.Get((image * classes + c) * count + i));
-      }
-      for (int64_t box : SuppressNonMaxima(own, own_scores, most, overlap, least)) {
-        selected.insert(selected.end(), {image, c, box});
-      }
-    }
+  const bool is_centered = context.Int("center_point_box", 0) != 0;
+  const int64_t batches = boxes.shape()[0], classes = scores.shape()[1], n = boxes.shape()[1];
+  int64_t per_class = context.HasInput(2) ? n : 0;
+  if (context.HasInput(2) && context.ConstantInput(2)) {
+    per_class = std::clamp<int64_t>(context.IntInput(2), 0, n);
   }
-  const int64_t rows = std::ssize(selected) / 3;
-  context.SetOutput(0, IntConstant(context, selected, {rows, 3}));
+  const int64_t bound = CheckedElementCount({batches, classes, per_class});
+  if (bound == 0) return context.SetOutput(0, IntConstant(context, {}, {0, 3}));
+  const tensor::Tensor limits =
+      ListOf(context, {tensor::Expr(batches), tensor::Expr(classes), tensor::Expr(n),
+                       NumberOr(context, 2, tensor::Expr(0))});
+  const float least = -std::numeric_limits<float>::infinity();
+  const tensor::Tensor thresholds =
+      ListOf(context, {NumberOr(context, 3, tensor::FloatLiteral(0)),
+                       NumberOr(context, 4, tensor::FloatLiteral(least))});
+  const int64_t capacity = context.CapacityFor(0, 0, bound);
+  const tensor::Tensor result = context.builder().Call(
+      "nms", {capacity + 1, 3}, tensor::DType::kInt64, tensor::LibraryKernel::kNonMaxSuppression,
+      {boxes, scores, limits, thresholds}, {batches, classes, n, is_centered, capacity});
+  const FoundRows rows = RowsIn(context, result, 0, 0, bound);
+  context.SetOutput(
+      0, context.builder().Map("nonmaxsuppression", {rows.count, 3}, [&](const Exprs& place) {
+        return result.At({place[0] + tensor::Expr(1), place[1]});
+      }));
 }
 
 }  // namespace

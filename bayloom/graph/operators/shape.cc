@@ -16,9 +16,71 @@ namespace {
 
 void Identity(OperatorContext& context) { context.SetOutput(0, context.InputValue(0)); }
 
+/// The elements of x in row-major order under another shape, which may have fewer.
+tensor::Tensor Rearranged(OperatorContext& context, const tensor::Tensor& x,
+                          const std::vector<int64_t>& shape) {
+  const int64_t elements = CheckedElementCount(x.shape());
+  return context.builder().Map("reshape", shape, [&](const Exprs& place) {
+    tensor::Expr number = 0;
+    for (size_t d = 0; d < shape.size(); ++d) {
+      number = number * tensor::Expr(shape[d]) + place[d];
+    }
+    number = ClampedIndex(number, elements);
+    Exprs index(x.shape().size());
+    for (size_t d = index.size(); d-- > 0;) {
+      const tensor::Expr extent = x.shape()[d];
+      index[d] = d == 0 ? number : tensor::FloorMod(number, extent);
+      number = tensor::FloorDiv(number, extent);
+    }
+    return x.At(index);
+  });
+}
+
+/// To a shape that is known when the network runs, or in part.
+void FoundReshape(OperatorContext& context) {
+  const tensor::Tensor x = context.Input(0), wanted = context.Input(1);
+  if (Rank(wanted) != 1 || wanted.dtype() != tensor::DType::kInt64) {
+    context.Refuse("the shape is no list of 64-bit integers");
+  }
+  const bool allow_zero = context.Int("allowzero", 0) != 0;
+  const tensor::Expr one = 1, elements = CheckedElementCount(x.shape());
+  Exprs lengths;
+  tensor::Expr known = 1;
+  CheckedElementCount(std::vector<int64_t>(static_cast<size_t>(wanted.shape()[0]), 1));
+  for (int64_t d = 0; d < wanted.shape()[0]; ++d) {
+    const tensor::Expr given = context.builder().ElementOf(wanted, {d});
+    const tensor::Expr copied = d < Rank(x) ? x.shape()[static_cast<size_t>(d)] : int64_t{0};
+    if (given->op == tensor::ExprOp::kInt) {
+      lengths.push_back(given->int_value == 0 && !allow_zero ? copied : given);
+    } else {
+      lengths.push_back(allow_zero
+                            ? given
+                            : tensor::Select(tensor::Equal(given, tensor::Expr(0)), copied, given));
+    }
+    known = known * tensor::Select(lengths.back() < tensor::Expr(0), one, lengths.back());
+  }
+  std::vector<int64_t> shape;
+  for (size_t d = 0; d < lengths.size(); ++d) {
+    const bool is_known = lengths[d]->op == tensor::ExprOp::kInt && lengths[d]->int_value >= 0;
+    if (is_known) {
+      shape.push_back(lengths[d]->int_value);
+      continue;
+    }
+    const tensor::Tensor count = context.builder().Map("length", {}, [&](const Exprs&) {
+      return tensor::Select(lengths[d] < tensor::Expr(0),
+                            tensor::FloorDiv(elements, tensor::Max(known, one)), lengths[d]);
+    });
+    shape.push_back(context.FindLength(count, 0, static_cast<int>(d)));
+  }
+  const bool is_view = !context.builder().compares_lengths() &&
+                       CheckedElementCount(shape) == CheckedElementCount(x.shape());
+  context.SetOutput(0, is_view ? context.builder().View(x, shape) : Rearranged(context, x, shape));
+}
+
 /// 0 copies the input's extent (unless allowzero), one -1 takes what remains.
 void Reshape(OperatorContext& context) {
   const tensor::Tensor x = context.Input(0);
+  if (context.opset() >= 5 && !context.ConstantInput(1)) return FoundReshape(context);
   std::vector<int64_t> shape = context.opset() < 5 ? context.Ints("shape") : context.IntsInput(1);
   const bool allow_zero = context.Int("allowzero", 0) != 0;
   int64_t known = 1;
@@ -66,8 +128,56 @@ std::vector<int64_t> AxesArgument(OperatorContext& context) {
   return context.HasInput(1) ? context.IntsInput(1) : context.Ints("axes");
 }
 
+/// Whether dimension d of `rank` is one of the axes, as 0 or 1.
+tensor::Expr IsAmong(const Exprs& axes, int64_t d, int64_t rank) {
+  tensor::Expr is_own = tensor::BoolLiteral(false);
+  for (const tensor::Expr& axis : axes) {
+    is_own = is_own || tensor::Equal(axis, tensor::Expr(d)) ||
+             tensor::Equal(axis, tensor::Expr(d - rank));
+  }
+  return tensor::Select(is_own, tensor::Expr(1), tensor::Expr(0));
+}
+
+/// To the shape that the model says the result has, with axes that are known when the network runs:
+/// they have to give this shape. `adds` dimensions of length 1, or takes them away.
+bool ReshapeAsStated(OperatorContext& context, const tensor::Tensor& x, bool adds) {
+  const auto stated = context.StatedShape(0);
+  const bool is_known = !context.HasInput(1) || context.ConstantInput(1) != nullptr;
+  if (is_known || !stated || Rank(context.Input(1)) != 1) return false;
+  const tensor::Tensor given = context.Input(1);
+  const int64_t rank = std::max(std::ssize(*stated), std::ssize(x.shape()));
+  const int64_t fewer = std::min(std::ssize(*stated), std::ssize(x.shape()));
+  const bool fits = CheckedElementCount(*stated) == CheckedElementCount(x.shape()) &&
+                    fewer + given.shape()[0] == rank && adds == (std::ssize(*stated) == rank);
+  if (!fits) return false;
+  Exprs axes;
+  for (int64_t k = 0; k < given.shape()[0]; ++k) axes.push_back(given(k));
+  // Of the result's dimensions, the lengths that the axes give them.
+  Exprs lengths(stated->size(), tensor::Expr(adds ? 1 : 0));
+  tensor::Expr taken = 0;  // axes before a dimension
+  for (int64_t d = 0; d < rank; ++d) {
+    const tensor::Expr is_own = IsAmong(axes, d, rank);
+    for (int64_t s = 0; s < fewer; ++s) {
+      const tensor::Expr is_same = tensor::Equal(tensor::Expr(d) - taken, tensor::Expr(s)) &&
+                                   tensor::Equal(is_own, tensor::Expr(0));
+      tensor::Expr& length = lengths[static_cast<size_t>(adds ? d : s)];
+      length = tensor::Select(is_same, tensor::Expr(x.shape()[static_cast<size_t>(adds ? s : d)]),
+                              length);
+    }
+    taken = taken + is_own;
+  }
+  for (size_t d = 0; d < lengths.size(); ++d) {
+    const tensor::Tensor count =
+        context.builder().Map("length", {}, [&](const Exprs&) { return lengths[d]; });
+    context.FindLength(count, 0, static_cast<int>(d));
+  }
+  context.SetOutput(0, context.builder().View(x, *stated));
+  return true;
+}
+
 void Squeeze(OperatorContext& context) {
   const tensor::Tensor x = context.Input(0);
+  if (ReshapeAsStated(context, x, /*adds=*/false)) return;
   const std::vector<int64_t> given = AxesArgument(context);
   std::vector<int> axes = context.CheckAxes(given, Rank(x));
   std::vector<int64_t> shape;
@@ -83,6 +193,7 @@ void Squeeze(OperatorContext& context) {
 
 void Unsqueeze(OperatorContext& context) {
   const tensor::Tensor x = context.Input(0);
+  if (ReshapeAsStated(context, x, /*adds=*/true)) return;
   const std::vector<int64_t> given = AxesArgument(context);
   const int rank = Rank(x) + static_cast<int>(given.size());
   const std::vector<int> axes = context.CheckAxes(given, rank);

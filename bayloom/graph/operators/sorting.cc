@@ -4,31 +4,55 @@
 /// Operators that go along an axis in one order: sorting, prefix sums. Kernels of the library.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
 #include "bayloom/graph/operators/helpers.h"
 
 namespace bayloom::graph {
 namespace {
+
+/// How many elements a TopK selects of so many; where that is known when the network runs only, the
+/// second number is how many it may be.
+std::pair<int64_t, int64_t> CountInput(OperatorContext& context, int axis, int64_t extent) {
+  const tensor::Tensor count = context.Input(1);
+  if (CheckedElementCount(count.shape()) != 1 || !tensor::IsInteger(count.dtype())) {
+    context.Refuse("input 1 has to be one integer");
+  }
+  const tensor::Expr known =
+      context.builder().ElementOf(count, std::vector<int64_t>(count.shape().size(), 0));
+  if (known->op == tensor::ExprOp::kInt) return {known->int_value, 0};
+  const int64_t capacity = std::min(context.CapacityFor(0, axis, extent), extent);
+  return {context.FindLength(count, 0, axis, extent), capacity};
+}
 
 /// The indices come from a kernel; what they choose is gathered.
 void TopK(OperatorContext& context) {
   const tensor::Tensor x = context.Input(0);
   const int axis = context.Axis("axis", -1, Rank(x));
   const bool largest = context.Int("largest", 1) != 0;
-  const int64_t k = context.opset() < 10 ? context.Int("k") : context.IntInput(1);
-  if (k < 0 || k > x.shape()[axis]) {
-    context.Refuse(fmt::format("the {} extreme elements of {}", k, x.shape()[axis]));
+  const int64_t extent = x.shape()[axis];
+  int64_t k = context.opset() < 10 ? context.Int("k") : 0, capacity = 0;
+  if (context.opset() >= 10) std::tie(k, capacity) = CountInput(context, axis, extent);
+  if (capacity == 0 && (k < 0 || k > extent)) {
+    context.Refuse(fmt::format("the {} extreme elements of {}", k, extent));
   }
   if (x.dtype() == tensor::DType::kBool) context.Refuse("bool has no order");
   std::vector<int64_t> numbers = LinesAlong(x.shape(), axis);
-  numbers.insert(numbers.end(), {k, largest});
+  numbers.insert(numbers.end(), {capacity > 0 ? capacity : k, largest});
   std::vector<int64_t> shape = x.shape();
-  shape[axis] = k;
+  shape[axis] = numbers[3];
   GraphBuilder& b = context.builder();
-  const tensor::Tensor index = b.Call("topk.index", shape, tensor::DType::kInt64,
-                                      tensor::LibraryKernel::kTopK, {x}, numbers);
+  tensor::Tensor index = b.Call("topk.index", shape, tensor::DType::kInt64,
+                                tensor::LibraryKernel::kTopK, {x}, numbers);
+  if (capacity > 0) {
+    shape[axis] = k;
+    index = b.Map("topk.found", shape, [&](const Exprs& place) { return index.At(place); });
+  }
   context.SetOutput(0, b.Map("topk", shape, [&](const Exprs& place) {
     Exprs at = place;
-    at[axis] = WrappedIndex(index.At(place), x.shape()[axis]);
+    at[axis] = WrappedIndex(index.At(place), extent);
     return x.At(at);
   }));
   context.SetOutput(1, index);

@@ -143,7 +143,9 @@ tensor::DType TypeAttribute(OperatorContext& context, const char* name, int64_t 
 
 /// sum over j of (-1)^j * coefficients[j] * cos(2 pi j n / period).
 void CosineWindow(OperatorContext& context, const std::vector<double>& coefficients) {
-  const int64_t size = context.IntInput(0);
+  const std::vector<int64_t> sizes = context.LengthsInput(0);
+  if (sizes.size() != 1) context.Refuse("the size is not one number");
+  const int64_t size = sizes[0];
   if (size < 0 || size > int64_t{1} << 26) context.Refuse(fmt::format("a window of {}", size));
   const double period = static_cast<double>(context.Int("periodic", 1) != 0 ? size : size - 1);
   tensor::HostTensor window =

@@ -60,8 +60,9 @@ const char* {name}_error_text(int code);
 const char* {name}_target(const {name}_model* model);
 /* The tensors above as JSON, for programs: {{"name": ..., "shapes": [{{"label": ..., "inputs":
  * [{{"name": ..., "type": "float32", "shape": [1, 2]}}], "outputs": [...], "open": {{"batch":
- * [smallest, largest, step]}}}}]}}; open dimensions are named in shapes. Of decoders also {{"decoder":
- * {{"capacity": ..., "words": ..., "held": {{NAME: NUMBER}}}}}}. Never null. */
+ * [smallest, largest, step]}}, "found": {{"boxes": largest}}}}]}}; open dimensions, and those that the
+ * network finds, are named in shapes. Of decoders also {{"decoder": {{"capacity": ..., "words": ...,
+ * "held": {{NAME: NUMBER}}}}}}. Never null. */
 const char* {name}_description(void);
 {decoder}
 #ifdef __cplusplus
@@ -107,7 +108,15 @@ nlohmann::json TensorJson(const Graph& graph, const std::string& name, const Val
 nlohmann::json OpenJson(const Graph& graph) {
   nlohmann::json json = nlohmann::json::object();
   for (const Symbol& symbol : graph.symbols) {
-    json[symbol.name] = {symbol.smallest, symbol.largest, symbol.step};
+    if (!symbol.is_found) json[symbol.name] = {symbol.smallest, symbol.largest, symbol.step};
+  }
+  return json;
+}
+
+nlohmann::json FoundJson(const Graph& graph) {
+  nlohmann::json json = nlohmann::json::object();
+  for (const Symbol& symbol : graph.symbols) {
+    if (symbol.is_found) json[symbol.name] = symbol.largest;
   }
   return json;
 }
@@ -128,6 +137,7 @@ std::string PackageDescription(std::span<const PackageShape> shapes, const std::
     described["shapes"].push_back(
         {{"label", shape.label}, {"inputs", std::move(inputs)}, {"outputs", std::move(outputs)}});
     if (!graph.symbols.empty()) described["shapes"].back()["open"] = OpenJson(graph);
+    if (!graph.found.empty()) described["shapes"].back()["found"] = FoundJson(graph);
   }
   if (const auto decoder = DecoderOf(shapes)) {
     nlohmann::json held = nlohmann::json::object();
@@ -150,13 +160,30 @@ std::string SizeErrorText(std::span<const PackageShape> shapes) {
       const Value& value = graph.values[input];
       inputs.push_back(base::SingleLine(value.name) + " " + base::SingleLine(TypeOf(graph, input)));
     }
-    for (const Symbol& symbol : graph.symbols) inputs.push_back(symbol.ToString());
+    for (const Symbol& symbol : graph.symbols) {
+      if (!symbol.is_found) inputs.push_back(symbol.ToString());
+    }
     inputs.resize(std::min(inputs.size(), kMaxListed));
     listed.push_back(shapes.size() > 1 ? base::SingleLine(shape.label, 200)
                                        : fmt::format("{}", fmt::join(inputs, ", ")));
   }
   return fmt::format("the buffers have not the sizes of the tensors; the library is for {}{}",
                      fmt::join(listed, "; "), shapes.size() > kMaxListed ? "; ..." : "");
+}
+
+std::string BoundErrorText(std::span<const PackageShape> shapes) {
+  constexpr size_t kMaxListed = 16;
+  std::vector<std::string> listed;
+  for (const PackageShape& shape : shapes) {
+    for (const FoundLength& found : shape.network->graph.found) {
+      const std::string text =
+          fmt::format("{} is {}", base::SingleLine(found.name), BoundText(found.least, found.most));
+      if (std::ranges::count(listed, text) == 0) listed.push_back(text);
+    }
+  }
+  listed.resize(std::min(listed.size(), kMaxListed));
+  return fmt::format("the network finds another length than the library is for: {}",
+                     fmt::join(listed, ", "));
 }
 
 std::string PackageHeader(std::span<const PackageShape> shapes,
@@ -167,7 +194,8 @@ std::string PackageHeader(std::span<const PackageShape> shapes,
   for (const PackageShape& shape : shapes) {
     if (shapes.size() > 1) tensors += fmt::format(" * {}\n", InComment(shape.label));
     for (const Symbol& symbol : shape.network->graph.symbols) {
-      tensors += fmt::format(" *   open: {}\n", InComment(symbol.ToString()));
+      tensors += fmt::format(" *   {}: {}\n", symbol.is_found ? "found in a run" : "open",
+                             InComment(symbol.ToString()));
     }
     tensors += DescribeTensors(shape.network->graph);
   }

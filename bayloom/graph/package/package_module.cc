@@ -19,7 +19,7 @@ namespace bayloom::graph {
 namespace {
 
 /// Functions of every package over those of the runtime.
-constexpr char kFunctions[] = R"(
+constexpr char kPackageFunctions[] = R"(
 define i32 @{name}_create(i32 %version, ptr %model) {{
   %code = tail call i32 @bayloom_model_create(ptr @network, i32 %version, ptr %model)
   ret i32 %code
@@ -78,7 +78,7 @@ Length LengthOf(const Graph& graph, const Value& value, size_t dimension) {
   return bound < 0 ? Length(value.shape[dimension]) : *graph.values[bound].size;
 }
 
-/// Where a call says how long the open dimensions are: bayloom_open_dimension.
+/// Where a call says how long the open dimensions are, if it does: bayloom_open_dimension.
 std::string OpenDimensionTable(IrText& ir, const Graph& graph) {
   std::vector<std::string> open;
   for (size_t s = 0; s < graph.symbols.size(); ++s) {
@@ -178,18 +178,20 @@ std::string PackageModule(std::span<const PackageShape> shapes,
   const std::string decoder_table =
       decoder ? DecoderTable(ir, *decoder, plans[0].states) : "ptr null";
   const std::string network = fmt::format(
-      "i32 {}, i32 {}, i32 {}, {}, i32 {}, i32 {}, i64 {}, {}, i32 {}, {}, {}, {}, ptr @{}, i64 {}",
+      "i32 {}, i32 {}, i32 {}, {}, i32 {}, i32 {}, i64 {}, {}, i32 {}, {}, {}, {}, {}, ptr @{}, "
+      "i64 {}",
       plans[0].input_bytes.size(), plans[0].output_bytes.size(), plans.size(),
       ir.Table(kShapeType, shape_tables), dim_count, open_count, LargestStates(plans),
       decoder_table, variants.size(), ir.Table(kVariantType, variant_tables),
       ir.Chars(ProcessorError(variants.back().target)), ir.Chars(SizeErrorText(shapes)),
-      ConstantsSymbol(name), constant_bytes);
+      ir.Chars(BoundErrorText(shapes)), ConstantsSymbol(name), constant_bytes);
   ir.Add(fmt::format(
       "@network = internal constant {{ i32, i32, i32, ptr, i32, i32, i64, ptr, i32, ptr, ptr, ptr, "
-      "ptr, i64 }} {{ {} }}\n",
+      "ptr, ptr, i64 }} {{ {} }}\n",
       network));
   const std::string description = ir.Chars(PackageDescription(shapes, name));
-  ir.Add(fmt::format(kFunctions, fmt::arg("name", name), fmt::arg("description", description)));
+  ir.Add(
+      fmt::format(kPackageFunctions, fmt::arg("name", name), fmt::arg("description", description)));
   if (decoder) ir.Add(DecoderFunctions(*decoder, name));
   return ir.text();
 }

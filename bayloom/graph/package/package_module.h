@@ -45,6 +45,8 @@ std::string PackageHeader(std::span<const PackageShape> shapes,
 std::string PackageDescription(std::span<const PackageShape> shapes, const std::string& name);
 /// What the library says where a call's buffers have other sizes: which ones it is for.
 std::string SizeErrorText(std::span<const PackageShape> shapes);
+/// What it says where the network finds a length beyond its bounds: which these are.
+std::string BoundErrorText(std::span<const PackageShape> shapes);
 /// The network as the runtime's tables (codegen/runtime/bayloom_model.h) and the functions that the
 /// header declares, as a module of LLVM's intermediate representation, over the kernels, the
 /// constants and the runtime. The first variant that the processor can run is used.

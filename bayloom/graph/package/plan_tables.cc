@@ -21,10 +21,12 @@ constexpr char kSmallCallType[] = "{ ptr, i64, { ptr, i64, ptr } }";
 constexpr char kPlannedCallType[] = "{ { ptr, i64, ptr }, i64, ptr }";
 constexpr char kRoundType[] = "{ i64, ptr }";
 constexpr char kSizeType[] = "{ ptr, i64 }";
+constexpr char kFoundType[] = "{ i64, { i32, i32, i64, ptr, i64 }, i64, i64, i64 }";
 constexpr char kOpenTensorType[] = "{ i64, { i32, i32, i64, ptr, i64 }, i64, ptr, ptr, i64 }";
 constexpr char kCopyType[] = "{ { i32, i32, i64, ptr, i64 }, i64, i64 }";
 constexpr char kPlanType[] =
-    "{ i64, ptr, i64, ptr, i64, ptr, i64, ptr, i64, ptr, { i32, i32, i64, ptr, i64 }, ptr, i64 }";
+    "{ i64, ptr, i64, ptr, i64, ptr, i64, ptr, i64, ptr, { i32, i32, i64, ptr, i64 }, ptr, i64, "
+    "i64, ptr }";
 
 WorkspaceBytes WorkspaceOf(const codegen::KernelObject& kernel) {
   return {target::AlignUp(kernel.shared_workspace_bytes),
@@ -58,7 +60,7 @@ class Tables {
     text += List(kRoundType, rounds) + ", ";
     text += List(kCopyType, copies) + ", ";
     text += List(kOpenTensorType, OpenTensors(plan.open_outputs)) + ", ";
-    return text + Logits(graph, plan) + " }";
+    return text + Logits(graph, plan) + ", " + List(kFoundType, FoundLengths(plan)) + " }";
   }
 
  private:
@@ -112,6 +114,16 @@ class Tables {
                                    kPlaceType, PlaceOf(ir_, tensor.network), tensor.extents.size(),
                                    ir_.Table("ptr", lengths), ir_.Numbers("i64", tensor.extents),
                                    tensor.element_bytes));
+    }
+    return tables;
+  }
+
+  std::vector<std::string> FoundLengths(const NetworkPlan& plan) {
+    std::vector<std::string> tables;
+    for (const PlannedFound& found : plan.found) {
+      tables.push_back(fmt::format("{{ i64 {}, {} {}, i64 {}, i64 {}, i64 {} }}", found.rounds,
+                                   kPlaceType, PlaceOf(ir_, found.count), found.symbol, found.least,
+                                   found.most));
     }
     return tables;
   }

@@ -178,11 +178,10 @@ class LayoutConverter {
         ConvertNode(node);
       }
     }
-    for (GraphOutput& output : graph_.outputs) {
-      if (!graph_.values[output.value].constant) {
-        output.value = InOrder(output.value, Identity(orders_[output.value].size()));
-      }
-    }
+    graph_.ReplaceOutputs([&](ValueId value) {
+      if (graph_.values[value].constant) return value;
+      return InOrder(value, Identity(orders_[value].size()));
+    });
     graph_.nodes = std::move(nodes_);
     for (size_t v = 0; v < graph_.values.size(); ++v) graph_.values[v].shape = Stored(v);
   }

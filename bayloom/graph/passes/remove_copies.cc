@@ -38,6 +38,13 @@ ValueId CopiedValue(const Graph& graph, const Node& node) {
   return next == count ? value->index : -1;
 }
 
+/// The sizes that bound a value, in the order of its open dimensions.
+std::vector<ValueId> OpenSizes(const Value& value) {
+  std::vector<ValueId> sizes = value.bounds;
+  std::erase(sizes, -1);
+  return sizes;
+}
+
 /// Whether an element takes longer to compute than to load. Of what does not, every reader has its
 /// own: padding, for one, that is part of a convolution.
 bool TakesLong(const tensor::Expr& value) {
@@ -62,7 +69,8 @@ bool AreEqual(const Graph& graph, const Node& a, const Node& b) {
 
 class CopyRemover {
  public:
-  explicit CopyRemover(Graph& graph) : graph_(graph), replacement_(graph.values.size()) {
+  explicit CopyRemover(Graph& graph)
+      : graph_(graph), is_output_(graph.IsOutput()), replacement_(graph.values.size()) {
     std::iota(replacement_.begin(), replacement_.end(), 0);
   }
 
@@ -70,7 +78,7 @@ class CopyRemover {
     for (Node& node : graph_.nodes) {
       const ValueId copied = node.kind == NodeKind::kView ? replacement_[node.source]
                                                           : CopiedValue(graph_, Redirect(node));
-      if (copied >= 0) {
+      if (copied >= 0 && ShowsAll(node, copied)) {
         Show(node, copied);
       } else if (const ValueId equal = FindEqual(node); equal >= 0) {
         replacement_[node.output()] = equal;
@@ -79,10 +87,16 @@ class CopyRemover {
       }
     }
     graph_.nodes = std::move(nodes_);
-    for (GraphOutput& output : graph_.outputs) output.value = replacement_[output.value];
+    graph_.ReplaceOutputs([&](ValueId value) { return replacement_[value]; });
   }
 
  private:
+  /// Whether an output shows all that there is of the value, and not as many as are found of it.
+  bool ShowsAll(const Node& node, ValueId copied) const {
+    return node.kind == NodeKind::kView || !is_output_[node.output()] ||
+           OpenSizes(graph_.values[node.output()]) == OpenSizes(graph_.values[copied]);
+  }
+
   /// Lets the node read what has taken its operands' places.
   const Node& Redirect(Node& node) const {
     node.stage.value = RewriteLoads(node.stage.value, [&](const tensor::Expr& load) {
@@ -134,6 +148,7 @@ class CopyRemover {
   }
 
   Graph& graph_;
+  const std::vector<bool> is_output_;
   std::vector<ValueId> replacement_;  // what stands in for a value
   std::vector<Node> nodes_;
   std::map<ValueId, ValueId> shown_;  // what each view shows

@@ -96,7 +96,7 @@ bool ReadsInPlace(const Graph& graph, const Node& node, ValueId value) {
 bool RunAlike(const Graph& graph, const Node& a, const Node& b) {
   const Value &x = graph.values[a.output()], &y = graph.values[b.output()];
   const auto same = [](const tensor::Iter& i, const tensor::Iter& j) {
-    return i.extent == j.extent && i.kind == j.kind;
+    return i.extent == j.extent && i.kind == j.kind && i.bound == j.bound;
   };
   return x.dtype == y.dtype && x.shape == y.shape && a.stage.reduction == b.stage.reduction &&
          std::ranges::equal(a.stage.iters, b.stage.iters, same);

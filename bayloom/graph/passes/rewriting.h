@@ -35,7 +35,8 @@ bool ReadsElementwise(const Graph& graph, const Node& node, ValueId value);
 /// they run over the same extent.
 bool ReadsInPlace(const Graph& graph, const Node& node, ValueId value);
 
-/// Whether both run over the same extents, reduce alike, and write tensors of one type and shape.
+/// Whether both run over the same extents and bounds, reduce alike, and write tensors of one type
+/// and shape.
 bool RunAlike(const Graph& graph, const Node& a, const Node& b);
 
 bool IsAnchor(const Node& node);

@@ -135,8 +135,11 @@ std::vector<std::optional<Length>> ConditionsOfCalls(const TaskGraph& network) {
     for (int node : network.calls[c].nodes) {
       need.Add(needs.of(graph.nodes[node].output()), graph.symbols);
     }
-    const bool may_be_left_out =
-        need.kind == Need::Kind::kWhere && need.margin.Range(graph.symbols).smallest <= 0;
+    if (need.kind != Need::Kind::kWhere) continue;
+    // What is found after the call does not say whether the call is needed.
+    const bool is_known = std::ranges::none_of(
+        need.margin.Symbols(), [&](int symbol) { return graph.symbols[symbol].is_found; });
+    const bool may_be_left_out = is_known && need.margin.Range(graph.symbols).smallest <= 0;
     if (may_be_left_out) conditions[c] = need.margin;
   }
   return conditions;

@@ -250,12 +250,14 @@ class Fuser {
     std::vector<int> missing(count, 0);
     for (int g = 0; g < count; ++g) {
       std::sort(groups_[g].nodes.begin(), groups_[g].nodes.end());
-      for (int n : groups_[g].nodes) {
-        for (ValueId operand : operands_[n]) {
-          for (int source : SourceGroups(operand)) {
-            if (source != g && readers[source].insert(g).second) ++missing[g];
-          }
+      const auto comes_after = [&](ValueId value) {
+        for (int source : SourceGroups(value)) {
+          if (source != g && readers[source].insert(g).second) ++missing[g];
         }
+      };
+      for (int n : groups_[g].nodes) {
+        std::ranges::for_each(operands_[n], comes_after);
+        std::ranges::for_each(CountsBefore(graph_, NodeAt(n)), comes_after);
       }
     }
     // Of those that can run, the one whose first node comes first in the graph.

@@ -56,6 +56,11 @@ class RoundMaker {
       const bool is_result = workload.buffers[parameters[i]].role == tensor::BufferRole::kOutput;
       (is_result ? accesses.writes : accesses.reads).insert(whole);
     }
+    for (int node : call.nodes) {
+      for (ValueId count : CountsBefore(network_.graph, network_.graph.nodes[node])) {
+        accesses.reads.insert(network_.storage[count].whole);
+      }
+    }
     return accesses;
   }
 
