@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "bayloom/codegen/runtime/bayloom_package.h"
 #include "bayloom/graph/decoder.h"
 #include "bayloom/graph/decoder/replaced_states.h"

@@ -27,7 +27,7 @@ SKIPPED = [
     (r"^\./|^cmake |^scripts/|^pip |^tar ", "builds or installs"),
     (r"\bssh |^scp |docker |srun |^ray |--ray ", "needs another machine or a service"),
     (r"\bcuda\b|gpus", "needs a GPU"),
-    (r"\bbert\.onnx|decoder\.onnx|detector\.onnx|kernel\.yaml|blur\.yaml|flags\.yaml --resume|"
+    (r"\bbert\.onnx|decoder\.onnx|static\.onnx|detector\.onnx|kernel\.yaml|blur\.yaml|flags\.yaml --resume|"
      r"spmm\.json|T1\.json|chip\.yaml|classify\.c", "needs a file of the reader's own"),
     (r"--max-size 400k|one\.db --task", "needs the programs of a whole tuning"),
     (r"bayloom board|bayloom serve|bayloom learn", "goes on until it is stopped"),

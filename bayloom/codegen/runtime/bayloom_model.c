@@ -326,7 +326,7 @@ static int Compute(bayloom_model* model, int shape, const bayloom_input* inputs,
   }
   const int code = bayloom_model_compute(model, shape, NULL);
   if (code != BAYLOOM_OK) return code;
-  SetDims(model, &network->shapes[shape]); /* with the lengths that were found */
+  bayloom_model_set_dims(model, &network->shapes[shape]); /* with the lengths that were found */
   ReturnOutputs(model, &network->shapes[shape], outputs);
   if (network->decoder != NULL) bayloom_decoder_note(model, shape);
   return code;

@@ -4,6 +4,7 @@
 /// Fourier transforms as products with constant matrices, windows, mel scales.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 

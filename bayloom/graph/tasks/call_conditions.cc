@@ -3,6 +3,7 @@
 
 #include "bayloom/graph/tasks/call_conditions.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "bayloom/graph/open/open_number.h"
