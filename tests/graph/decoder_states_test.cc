@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "bayloom/codegen/runtime/bayloom_package.h"
 #include "bayloom/graph/decoder.h"

@@ -4,6 +4,8 @@
 /// Products with weights of few bits, which stay packed.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "bayloom/graph/evaluate.h"
 #include "bayloom/graph/import.h"
 #include "bayloom/graph/passes/passes.h"

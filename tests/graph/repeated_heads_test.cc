@@ -5,6 +5,8 @@
 /// spell it out.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "bayloom/graph/evaluate.h"
 #include "bayloom/graph/import.h"
 #include "bayloom/graph/passes/passes.h"
