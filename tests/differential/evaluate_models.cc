@@ -16,6 +16,7 @@
 #include "bayloom/graph/evaluate.h"
 #include "bayloom/graph/executor.h"
 #include "bayloom/graph/import/conformance.h"
+#include "bayloom/graph/open/corner.h"
 #include "bayloom/graph/passes/passes.h"
 #include "bayloom/measure/runner_main.h"
 #include "bayloom/sketch/default_schedule.h"
@@ -44,7 +45,28 @@ Tensors Execute(const graph::TaskGraph& network,
   }
   std::vector<void*> results;
   for (tensor::HostTensor& output : outputs) results.push_back(output.data.data());
-  graph::Executor(network, programs, target).Run(arguments, results);
+  graph::Executor executor(network, programs, target);
+  executor.Run(arguments, results);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    outputs[i].shape =
+        graph::ShapeAt(network.graph, network.graph.outputs[i].value, executor.Lengths());
+    outputs[i].data.resize(
+        static_cast<size_t>(outputs[i].ElementCount() * tensor::ByteSize(outputs[i].dtype)));
+  }
+  return outputs;
+}
+
+/// Node by node; a network that finds lengths task by task.
+Tensors Interpret(const graph::Graph& graph, const Tensors& inputs) {
+  if (graph.found.empty()) return graph::EvaluateGraph(graph, inputs);
+  const graph::TaskGraph network = graph::ExtractTasks(graph);
+  const graph::Interpreted result = graph::InterpretNetwork(network, inputs);
+  Tensors outputs;
+  for (size_t i = 0; i < result.outputs.size(); ++i) {
+    const graph::ValueId value = network.graph.outputs[i].value;
+    outputs.push_back(
+        graph::CornerOf(result.outputs[i], graph::ShapeAt(network.graph, value, result.lengths)));
+  }
   return outputs;
 }
 
@@ -89,7 +111,7 @@ std::string Answer(const Way& way, const std::string& folder) {
 
 int Main() {
   const std::map<std::string, Way> ways = {{"folded", {graph::EvaluateGraph, true}},
-                                           {"interpreted", {graph::EvaluateGraph}},
+                                           {"interpreted", {Interpret}},
                                            {"compiled", {RunPlainPrograms}},
                                            {"estimated", {RunEstimatedPrograms}}};
   std::string way, folder;

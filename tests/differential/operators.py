@@ -311,7 +311,10 @@ def slicing(d, op):
     if d.opset < 10:
         return Node(op, [x], {"starts": bounds[0], "ends": bounds[1], "axes": axes}, exact=True)
     steps = [d.one_of([1, 1, 2, 3, -1, -1, -2, 2**40]) for _ in axes]
-    inputs = [x, d.integers(bounds[0]), d.integers(bounds[1]), d.integers(axes), d.integers(steps)]
+    # Backwards from before the first element, the reference takes nothing; the standard takes that element.
+    starts = [max(start, -x.array.shape[axis]) if step < 0 else start
+              for start, axis, step in zip(bounds[0], axes, steps)]
+    inputs = [x, d.integers(starts), d.integers(bounds[1]), d.integers(axes), d.integers(steps)]
     return Node(op, inputs[:d.one_of([4, 5, 5])], {}, exact=True)
 
 

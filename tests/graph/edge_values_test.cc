@@ -155,6 +155,15 @@ TEST(Slice, TheLeastStepTakesTheFirstElementOnly) {
   EXPECT_EQ(Values(y), Doubles{4});
 }
 
+/// As the standard clamps it, and onnxruntime; ONNX's reference takes nothing.
+TEST(Slice, BackwardsAStartBeforeTheFirstElementIsThatElement) {
+  const HostTensor y = RunOperator({.op = "Slice",
+                                    .inputs = {Floats({4}, {5, 6, 7, 8}), Int64s({-9}),
+                                               Int64s({-20}), Int64s({0}), Int64s({-1})},
+                                    .constants = {1, 2, 3, 4}})[0];
+  EXPECT_EQ(Values(y), Doubles{5});
+}
+
 // --- Places of elements
 // ---------------------------------------------------------------------------
 
