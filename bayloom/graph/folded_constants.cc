@@ -4,6 +4,7 @@
 #include "bayloom/graph/folded_constants.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <type_traits>
 
 namespace bayloom::graph {
@@ -19,6 +20,7 @@ class KeyWriter {
     static_assert(std::has_unique_object_representations_v<T> || std::is_same_v<T, double>);
     key_.append(reinterpret_cast<const char*>(&value), sizeof value);
   }
+  void AddPlace(const Constant& constant) { Add(reinterpret_cast<uintptr_t>(constant.get())); }
   void AddShape(const std::vector<int64_t>& shape) {
     Add(shape.size());
     for (int64_t extent : shape) Add(extent);
@@ -31,7 +33,7 @@ class KeyWriter {
     Add(e->operands.size());
     if (e->op == tensor::ExprOp::kLoad) {
       operands_.push_back(constant_of(e->index));
-      Add(operands_.back().get());
+      AddPlace(operands_.back());
     } else {
       Add(e->index);
     }
@@ -85,7 +87,7 @@ Constant FoldedConstants::OfStage(const tensor::Stage& stage,
 
 Constant FoldedConstants::OfView(const Constant& source, const std::vector<int64_t>& shape) {
   KeyWriter writer;
-  writer.Add(source.get());
+  writer.AddPlace(source);
   writer.AddShape(shape);
   return Keep(writer.key(), {source}, [&] {
     return std::make_shared<const tensor::HostTensor>(source->dtype, shape, source->data);
