@@ -25,6 +25,8 @@ uint64_t KeyOf(const sketch::SpaceGenerator& space, const sketch::DerivationChoi
   for (const std::vector<int64_t>& point : space.workload().points) {
     for (int64_t size : point) hasher.Add(static_cast<uint64_t>(size));
   }
+  // Spaces of other derivations are other ones.
+  for (const tensor::Trace& open : space.spaces()) hasher.Add(open.ToJson().dump());
   hasher.Add(target::TargetToJson(space.target()).dump()).Add(derivations.ToString());
   hasher.Add(static_cast<uint64_t>(options.population));
   return hasher.Add(static_cast<uint64_t>(options.generations)).Add(options.seed).Digest();
@@ -52,8 +54,8 @@ std::optional<std::vector<SmallCandidate>> CandidatesOf(const std::string& text,
       trial.key = json.at("hash").get<uint64_t>();
       Result<sketch::Candidate> candidate = RestoreCandidate(space, trial);
       if (!candidate) return std::nullopt;
-      candidates.push_back({*std::move(candidate), json.at("size").get<int>(),
-                            json.at("up_to").get<int64_t>()});
+      candidates.push_back(
+          {*std::move(candidate), json.at("size").get<int>(), json.at("up_to").get<int64_t>()});
     }
   } catch (const nlohmann::json::exception&) {
     return std::nullopt;
@@ -73,8 +75,7 @@ EstimatedChoice::EstimatedChoice(const sketch::SpaceGenerator& space,
 
 std::vector<SmallCandidate> EstimatedChoice::Remembered(
     uint64_t key, const std::function<std::vector<SmallCandidate>()>& choose) {
-  const std::optional<std::string> known =
-      store_ != nullptr ? store_->ChoiceOf(key) : std::nullopt;
+  const std::optional<std::string> known = store_ != nullptr ? store_->ChoiceOf(key) : std::nullopt;
   if (known) {
     if (auto candidates = CandidatesOf(*known, space_)) return *std::move(candidates);
   }
@@ -92,9 +93,10 @@ sketch::Candidate EstimatedChoice::Largest(std::span<const sketch::Candidate> ad
     return is_open ? FastestForLargest(space_, derivations_, adapted, options_, pool_)
                    : FastestByEstimate(space_, adapted, options_, pool_);
   };
-  return Remembered(key.Digest(), [&] {
-           return std::vector<SmallCandidate>{{choose(), 0, 0}};
-         })
+  return Remembered(key.Digest(),
+                    [&] {
+                      return std::vector<SmallCandidate>{{choose(), 0, 0}};
+                    })
       .at(0)
       .candidate;
 }

@@ -65,6 +65,17 @@ TEST_F(EstimatedChoiceTest, IsSearchedOnce) {
   }
 }
 
+TEST_F(EstimatedChoiceTest, IsAnotherOneInSpacesOfOtherDerivations) {
+  const tensor::Workload workload =
+      tensor::Conv2dWorkload(bayloom::testing::ConvShape(16, 16, 16, 3, 1));
+  const sketch::SpaceGenerator plain(workload, TwoCores(), {},
+                                     *sketch::DerivationChoice::Parse("none"));
+  const sketch::SpaceGenerator all(workload, TwoCores());
+  ASSERT_NE(plain.spaces().size(), all.spaces().size());
+  EXPECT_TRUE(Choose(plain).is_searched);
+  EXPECT_TRUE(Choose(all).is_searched);
+}
+
 TEST_F(EstimatedChoiceTest, IsAnotherOneWhereAnythingDiffers) {
   const tensor::Workload workload = tensor::MatmulWorkload(48, 64, 32);
   target::Target other = TwoCores();
