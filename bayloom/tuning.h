@@ -21,6 +21,8 @@
 #include "bayloom/tensor.h"
 #include "bayloom/trial.h"
 #include "bayloom/tuning/build_batch.h"
+#include "bayloom/tuning/cold_constants.h"
+#include "bayloom/tuning/constant_forms.h"
 #include "bayloom/tuning/default_comparison.h"
 #include "bayloom/tuning/division.h"
 #include "bayloom/tuning/earlier_trials.h"

@@ -50,14 +50,27 @@ class LineCounter {
   double Count(bool output_in_registers) const {
     double bytes = 0;
     for (const tensor::Access& access : accesses_) {
-      if (output_in_registers && access.buffer == output_) continue;
-      const bool has_layout = !program_.buffers[access.buffer].layout.empty();
-      bytes += places_ && !has_layout ? OfLines(access) : OfElements(access);
+      if (!output_in_registers || access.buffer != output_) bytes += Of(access);
+    }
+    return bytes;
+  }
+
+  double CountConstants() const {
+    double bytes = 0;
+    for (const tensor::Access& access : accesses_) {
+      const bool is_constant =
+          program_.buffers[access.buffer].role == tensor::BufferRole::kConstant;
+      if (is_constant) bytes += Of(access);
     }
     return bytes;
   }
 
  private:
+  double Of(const tensor::Access& access) const {
+    const bool has_layout = !program_.buffers[access.buffer].layout.empty();
+    return places_ && !has_layout ? OfLines(access) : OfElements(access);
+  }
+
   double OfElements(const tensor::Access& access) const {
     double touched = tensor::ByteSize(program_.buffers[access.buffer].dtype);
     for (const std::optional<tensor::Affine>& index : access.indices) {
@@ -152,8 +165,10 @@ double LineSeconds(const tensor::Program& program, const tensor::Block& block,
     runs /= static_cast<double>(part->steps);
   }
   const double resident = places ? places->Bytes() : std::numeric_limits<double>::infinity();
-  for (; level < caches.size() && resident > caches[level].bytes; ++level) {
-    seconds += caches[level].line_seconds * touched * runs / target::kLineBytes;
+  const double cold = program.has_cold_constants ? lines.CountConstants() : 0;
+  for (; level < caches.size(); ++level) {
+    const double missing = resident > caches[level].bytes ? touched * runs : cold;
+    seconds += caches[level].line_seconds * missing / target::kLineBytes;
   }
   return seconds;
 }

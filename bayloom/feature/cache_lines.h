@@ -41,9 +41,10 @@ std::vector<LoopPart> WholeLoops(const tensor::Program& program,
 
 /// Of lines that come into each cache: what the largest inner nest that fits touches, as often as
 /// that nest runs. `parts` are outermost first. With `places`, elements that lie apart in memory
-/// cost a line each, and what a cache holds of all buffers together is there already; otherwise
-/// all lines are taken for full, and each block finds the caches empty. Nothing of the buffer
-/// `handed` reaches memory.
+/// cost a line each, and what a cache holds of all buffers together is there already, but for cold
+/// constants (Workload::has_cold_constants), which come from main memory; otherwise all lines are
+/// taken for full, and each block finds the caches empty. Nothing of the buffer `handed` reaches
+/// memory.
 double LineSeconds(const tensor::Program& program, const tensor::Block& block,
                    const std::vector<LoopPart>& parts, const std::vector<Cache>& caches,
                    const BufferPlaces* places, tensor::BufferId handed = -1);

@@ -6,10 +6,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <sstream>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -177,6 +179,13 @@ MachineLoad LoadMonitor::Between(const Usage& begin, const Usage& end) const {
   load.others = std::max(0.0, (end.busy - begin.busy) - (end.own - begin.own)) * scale;
   load.stolen = std::max(0.0, end.stolen - begin.stolen) * scale;
   return load;
+}
+
+bool IsBusyNow(int threads) {
+  constexpr std::chrono::milliseconds kLook(333);
+  const LoadMonitor monitor({.threads = threads});
+  std::this_thread::sleep_for(kLook);
+  return IsBusy(monitor.SinceBegin(), threads);
 }
 
 }  // namespace bayloom::measure

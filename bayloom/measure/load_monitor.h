@@ -84,4 +84,8 @@ class LoadMonitor {
   int busy_looks_ = 0;
 };
 
+/// Whether a program of so many threads would have to share its processors: looks for a third of a
+/// second.
+bool IsBusyNow(int threads);
+
 }  // namespace bayloom::measure

@@ -61,6 +61,8 @@ struct TaskMessage {
   std::vector<std::vector<int64_t>> points = {{}};
   int64_t timed = 1;
   int64_t result_bytes = 0;
+  /// As Workload's: runs that are timed take copies of the constants in turn.
+  bool has_cold_constants = false;
 };
 
 /// Elements that lie one after the other.
@@ -126,7 +128,8 @@ inline constexpr std::tuple kFields<TaskParameter> = {
 template <>
 inline constexpr std::tuple kFields<TaskMessage> = {
     &TaskMessage::data_bytes, &TaskMessage::parameters, &TaskMessage::tolerance,
-    &TaskMessage::points,     &TaskMessage::timed,      &TaskMessage::result_bytes};
+    &TaskMessage::points,     &TaskMessage::timed,      &TaskMessage::result_bytes,
+    &TaskMessage::has_cold_constants};
 template <>
 inline constexpr std::tuple kFields<codegen::GpuLaunch> = {
     &codegen::GpuLaunch::symbol,    &codegen::GpuLaunch::blocks,

@@ -161,6 +161,7 @@ TaskMessage DescribeTask(const tensor::Workload& workload) {
   }
   task.data_bytes += (std::ssize(task.points) - 1) * task.result_bytes;
   task.tolerance = ToleranceOf(workload);
+  task.has_cold_constants = workload.has_cold_constants;
   return task;
 }
 

@@ -65,6 +65,8 @@ void TrialRunner::DropTask() {
   memory_.clear();
   packed_.clear();
   contents_.clear();
+  copied_.clear();
+  constant_copies_.Drop();
   workspace_ = GuardedMemory();
   if (data_) munmap(const_cast<std::byte*>(data_), static_cast<size_t>(task_.data_bytes));
   if (data_descriptor_ >= 0) close(data_descriptor_);
@@ -138,6 +140,18 @@ void TrialRunner::PackConstant(size_t position, const tensor::Buffer& form) {
   tensor::PackLayout(form, DataOf(task_.parameters[position]), memory.data());
   memory.ProtectFromWrites();
   contents_[position] = ++last_content_;
+}
+
+void TrialRunner::CopyConstants() {
+  if (copied_ == contents_) return;
+  copied_.clear();
+  std::vector<ConstantCopies::Constant> constants;
+  for (size_t i = 0; i < memory_.size(); ++i) {
+    if (task_.parameters[i].role != tensor::BufferRole::kConstant) continue;
+    constants.push_back({i, memory_[i].data(), memory_[i].size()});
+  }
+  constant_copies_.Copy(constants);
+  copied_ = contents_;
 }
 
 void TrialRunner::Watch() {
@@ -272,7 +286,15 @@ OutcomeMessage TrialRunner::RunLoaded(const TrialMessage& trial) {
     }
   }
   first_seconds.resize(static_cast<size_t>(task_.timed));
-  if (!trial.is_reference) return TimePoints(trial, run, first_seconds);
+  if (!trial.is_reference) {
+    note_.phase = Phase::kPreparing;
+    if (task_.has_cold_constants) CopyConstants();
+    const auto run_cold = [&] {
+      constant_copies_.Next(parameters);
+      run();
+    };
+    return TimePoints(trial, run_cold, first_seconds);
+  }
   OutcomeMessage outcome;
   outcome.seconds = base::GeometricMean(first_seconds);
   return outcome;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "bayloom/measure/constant_copies.h"
 #include "bayloom/measure/crash_note.h"
 #include "bayloom/measure/gpu_session.h"
 #include "bayloom/measure/guarded_memory.h"
@@ -49,6 +50,8 @@ class TrialRunner {
   /// Gives every constant the form that the trial wants.
   void PackConstants(const TrialMessage& trial);
   void PackConstant(size_t position, const tensor::Buffer& form);
+  /// Copies those that are not yet copied as they lie in memory_.
+  void CopyConstants();
   void Watch();
   /// Programs are run with the sizes of this one of the task's points.
   void SetPoint(size_t point);
@@ -82,11 +85,13 @@ class TrialRunner {
     bool operator==(const ConstantForm&) const = default;
   };
   std::vector<std::optional<ConstantForm>> packed_;
+  ConstantCopies constant_copies_;
   GuardedMemory workspace_;
   std::unique_ptr<GpuSession> gpu_;  ///< once there was a kernel for it
   /// Per parameter: a number for what lies in memory_, another one for other content.
   std::vector<uint64_t> contents_;
   uint64_t last_content_ = 0;
+  std::vector<uint64_t> copied_;  ///< contents_ when constants were copied last
 };
 
 }  // namespace bayloom::measure

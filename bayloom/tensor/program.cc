@@ -152,6 +152,7 @@ Program Lower(const Workload& workload) {
   program.name = workload.name;
   program.buffers = workload.buffers;
   program.points = workload.points;
+  program.has_cold_constants = workload.has_cold_constants;
   for (int size = 0; size < workload.SizeCount(); ++size) {
     program.digit_extents.push_back(workload.buffers[size].range.largest + 1);
   }

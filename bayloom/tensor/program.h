@@ -157,6 +157,7 @@ struct Program {
   std::vector<int64_t> digit_extents;
   std::vector<NodeRef> roots;
   std::vector<std::vector<int64_t>> points;  ///< the workload's
+  bool has_cold_constants = false;           ///< as the workload
 
   const std::vector<NodeRef>& BodyOf(NodeRef node) const;
   std::vector<NodeRef>& BodyOf(NodeRef node);

@@ -137,6 +137,9 @@ struct Workload {
   /// Values of the sizes, in their order, that stand for all that occur: what programs are judged
   /// by. They are no part of what is computed.
   std::vector<std::vector<int64_t>> points;
+  /// Where it is used, the caches do not keep its constants until the next run, as other tasks'
+  /// constants come between: programs are measured and judged so. No part of what is computed.
+  bool has_cold_constants = false;
 
   /// The buffers a caller passes, in the order of compiled functions' arguments: sizes, inputs and
   /// constants in the order they were declared, then outputs in the order they are computed.

@@ -398,6 +398,7 @@ Json WorkloadToJson(const Workload& workload) {
   for (const Buffer& buffer : workload.buffers) json["buffers"].push_back(BufferToJson(buffer));
   for (const Stage& stage : workload.stages) json["stages"].push_back(StageToJson(stage));
   if (!workload.points.empty()) json["points"] = workload.points;
+  if (workload.has_cold_constants) json["cold_constants"] = true;
   return json;
 }
 
@@ -416,6 +417,7 @@ Result<Workload> WorkloadFromJson(const Json& json) {
     }
     place = "the points";
     if (json.contains("points")) workload.points = PointsFromJson(json["points"], workload);
+    workload.has_cold_constants = json.value("cold_constants", false);
     place = "the stages' order";
     CheckOrder(workload);
     place = "the call of the library";

@@ -27,8 +27,9 @@ uint64_t KeyOf(const sketch::SpaceGenerator& space, const sketch::DerivationChoi
   }
   // Spaces of other derivations are other ones.
   for (const tensor::Trace& open : space.spaces()) hasher.Add(open.ToJson().dump());
+  hasher.Add(static_cast<uint64_t>(space.workload().has_cold_constants));
   hasher.Add(target::TargetToJson(space.target()).dump()).Add(derivations.ToString());
-  hasher.Add(static_cast<uint64_t>(options.population));
+  hasher.Add(static_cast<uint64_t>(options.population)).Add(options.accepts_key);
   return hasher.Add(static_cast<uint64_t>(options.generations)).Add(options.seed).Digest();
 }
 

@@ -15,15 +15,18 @@ target::Target MeasuredTarget(record::Store& store, UserStore& user_store, targe
   if (const auto known = store.FindTarget(target)) return store.TargetOf(*known);
   target.machine = user_store.KnownMachine(target);
   if (!target.machine) {
+    auto provisional = user_store.ProvisionalMachine(target);
+    if (provisional && notices.is_busy(target.cores)) target.machine = std::move(provisional);
+  }
+  if (!target.machine) {
     notices.measuring();
     const Result<measure::MeasuredMachine> machine = measure::MeasuredMachineOf(target);
     if (!machine) throw InputError(machine.error().message);
     target.machine = machine->model;
     if (machine->disturbed) {
       notices.disturbed(measure::DescribeMeasuredBusy(*machine->disturbed));
-    } else {
-      user_store.KeepMachine(target);
     }
+    user_store.KeepMachine(target, machine->disturbed.has_value());
   }
   return store.TargetOf(store.AddTarget(target));
 }

@@ -25,6 +25,7 @@
 #include "bayloom/measure/trial_rate.h"
 #include "bayloom/scheduling/default_scheduler.h"
 #include "bayloom/target/emulated.h"
+#include "bayloom/tuning/cold_constants.h"
 #include "bayloom/tuning/default_comparison.h"
 #include "bayloom/tuning/first_programs.h"
 #include "bayloom/tuning/keep_programs.h"
@@ -56,6 +57,8 @@ constexpr const char* kPrior = "prior";
 constexpr const char* kLearnFrom = "learn-from";
 /// ... and at which sizes it measures.
 constexpr const char* kSizes = "sizes";
+/// ... and whether programs read their constants from main memory.
+constexpr const char* kColdConstants = "cold-constants";
 
 std::optional<record::RunRecord> LastSession(record::Store& store, const std::string& subject,
                                              const target::Target& target) {
@@ -115,6 +118,22 @@ std::string SizesOf(std::span<const TaskSpec> specs) {
     return fmt::format("{}", fmt::join(points, ", "));
   }
   return "";
+}
+
+/// Whether programs are measured with cold constants: as in the session before, so that the times of
+/// a database compare; without one, where the subject's do not stay in the last cache.
+bool MeasuresColdConstants(const TuningSubject& subject, const target::Target& target,
+                           const std::optional<record::RunRecord>& before) {
+  if (!before) return AreCold(subject.constant_bytes, target);
+  const nlohmann::json begun = base::ParseJsonOrDiscard(before->definition);
+  return begun.is_object() && begun.value(kColdConstants, false);
+}
+
+void HaveColdConstants(TuningSubject& subject) {
+  for (TaskSpec& spec : subject.specs) spec.workload.has_cold_constants = true;
+  for (SubjectAlternative& one : subject.alternatives) {
+    one.together.workload.has_cold_constants = true;
+  }
 }
 
 std::optional<std::string> GivenScheduler(const TuneOptions& options) {
@@ -237,9 +256,11 @@ void SetBudget(const TuneOptions& options, const TuningSubject& subject,
 Tuning::Tuning(TuningSubject subject, const target::Target& target, record::Store& store,
                ProgramEvaluator& evaluator, TuneOptions options)
     : store_(store), evaluator_(evaluator), options_(std::move(options)) {
-  const std::optional<record::RunRecord> resumed =
-      options_.resume ? LastSession(store, subject.name, target) : std::nullopt;
+  const std::optional<record::RunRecord> last = LastSession(store, subject.name, target);
+  const std::optional<record::RunRecord> resumed = options_.resume ? last : std::nullopt;
   resumed_ = resumed.has_value();
+  const bool has_cold_constants = MeasuresColdConstants(subject, target, last);
+  if (has_cold_constants) HaveColdConstants(subject);
   SessionOptions session;
   session.model = subject.name;
   session.run = options_.run;
@@ -282,6 +303,7 @@ Tuning::Tuning(TuningSubject subject, const target::Target& target, record::Stor
                                 {"objectives", ToString(session.objectives)},
                                 {kLearnFrom, sources.Words()}};
   if (const std::string sizes = SizesOf(subject.specs); !sizes.empty()) description[kSizes] = sizes;
+  if (has_cold_constants) description[kColdConstants] = true;
   if (prior_) description[kPrior] = PriorJson(prior_->stored);
   if (!options_.precision.is_null()) description["precision"] = options_.precision;
   session.use_earlier_sessions = sources.earlier;

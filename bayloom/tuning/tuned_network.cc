@@ -15,6 +15,7 @@
 #include "bayloom/measure/builder.h"
 #include "bayloom/tensor/primitives.h"
 #include "bayloom/tensor/workload_name.h"
+#include "bayloom/tuning/cold_constants.h"
 #include "bayloom/tuning/estimated_choice.h"
 #include "bayloom/tuning/measured_sets.h"
 #include "bayloom/tuning/program_front.h"
@@ -25,6 +26,9 @@ namespace {
 
 /// Programs of other extents that the estimate compares with those of its own search.
 constexpr int kMaxAdapted = 16;
+/// How many times as long as the best one a program may take by the estimate that saves a second
+/// copy of its constants.
+constexpr double kMaxAlikeSeconds = 1.15;
 
 /// Programs for small lengths beside that for the largest, where axes are open. What is chosen by
 /// estimate is checked.
@@ -38,6 +42,28 @@ std::vector<SmallCandidate> SmallPrograms(EstimatedChoice& choice, const sketch:
     return !checked;
   });
   return small;
+}
+
+/// Another candidate than `chosen` that reads the constants as wanted, if the estimate likes it nearly
+/// as much.
+std::optional<sketch::Candidate> AlikeCandidate(const sketch::SpaceGenerator& space,
+                                                const sketch::Candidate& chosen,
+                                                std::span<const sketch::Candidate> adapted,
+                                                const ConstantForms::Wanted& wanted,
+                                                const ChoiceOptions& options,
+                                                base::ThreadPool& pool) {
+  if (wanted.is_alike(chosen.program)) return std::nullopt;
+  ZeroTrialOptions restricted = options.zero_trials;
+  restricted.accepts = wanted.is_alike;
+  restricted.accepts_key = wanted.key;
+  EstimatedChoice choice(space, options.derivations, restricted, options.user_store, pool);
+  sketch::Candidate alike = choice.Largest(adapted);
+  if (!wanted.is_alike(alike.program)) return std::nullopt;
+  const auto seconds = [&](const sketch::Candidate& candidate) {
+    return feature::EstimateCodeTime(candidate.program, space.target());
+  };
+  if (seconds(alike) > kMaxAlikeSeconds * seconds(chosen)) return std::nullopt;
+  return alike;
 }
 
 EstimatedChoice ChoiceIn(const sketch::SpaceGenerator& space, const ChoiceOptions& options,
@@ -77,8 +103,9 @@ std::optional<ChosenProgram> KnownProgram(const sketch::SpaceGenerator& space,
                        std::move(small)};
 }
 
-ChosenProgram EstimatedProgram(const sketch::SpaceGenerator& space, const ChoiceOptions& options,
-                               base::ThreadPool& pool) {
+ChosenProgram EstimatedProgram(const sketch::SpaceGenerator& space,
+                               const std::optional<ConstantForms::Wanted>& wanted,
+                               const ChoiceOptions& options, base::ThreadPool& pool) {
   std::vector<sketch::Candidate> adapted;
   if (options.user_store != nullptr) adapted = options.user_store->Adapt(space, kMaxAdapted);
   std::erase_if(adapted, [&](const sketch::Candidate& candidate) {
@@ -86,6 +113,10 @@ ChosenProgram EstimatedProgram(const sketch::SpaceGenerator& space, const Choice
   });
   EstimatedChoice choice = ChoiceIn(space, options, pool);
   sketch::Candidate chosen = choice.Largest(adapted);
+  if (wanted) {
+    auto alike = AlikeCandidate(space, chosen, adapted, *wanted, options, pool);
+    if (alike) chosen = *std::move(alike);
+  }
   bool is_plain = IsPlain(chosen);
   if (!is_plain && options.check != nullptr) {
     const Status checked = choice.Check(*options.check, chosen);
@@ -121,10 +152,11 @@ class ProgramFinder {
     return entry.program && entry.program->measured ? &*entry.program : nullptr;
   }
 
-  const ChosenProgram& Find(const tensor::Workload& workload) {
+  const ChosenProgram& Find(const tensor::Workload& workload,
+                            const std::optional<ConstantForms::Wanted>& wanted = {}) {
     if (const ChosenProgram* known = Known(workload)) return *known;
     Entry& entry = EntryOf(workload);
-    if (!entry.program) entry.program = EstimatedProgram(entry.space, options_, pool_);
+    if (!entry.program) entry.program = EstimatedProgram(entry.space, wanted, options_, pool_);
     return *entry.program;
   }
 
@@ -289,6 +321,7 @@ ChosenProgram ChooseProgram(const tensor::Workload& workload, const target::Targ
 TunedNetwork TunedNetwork::Choose(graph::TaskGraph network, const target::Target& target,
                                   const ChoiceOptions& options) {
   TunedNetwork tuned{{}, target, {}};
+  if (AreCold(ConstantBytes(network), target)) HaveColdConstants(network);
   base::ThreadPool pool(options.threads);
   ChoiceOptions shared = options;
   shared.zero_trials = options.zero_trials.SharedBy(static_cast<int>(network.tasks.size()));
@@ -306,9 +339,12 @@ TunedNetwork TunedNetwork::Choose(graph::TaskGraph network, const target::Target
   const auto all = static_cast<int>(tuned.network.tasks.size());
   for (const graph::GraphTask& task : tuned.network.tasks) {
     if (options.observer) options.observer(static_cast<int>(tuned.chosen.size()), all);
-    tuned.chosen.push_back(programs.Find(task.workload));
+    std::optional<ConstantForms::Wanted> forms;
+    if (options.forms != nullptr) forms = options.forms->Of(tuned.network, task);
+    tuned.chosen.push_back(programs.Find(task.workload, forms));
   }
   if (!options.preference.IsDefault()) Apply(options.preference, options.store, tuned);
+  if (options.forms != nullptr) options.forms->Add(tuned.network, tuned.Programs());
   return tuned;
 }
 

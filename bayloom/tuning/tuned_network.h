@@ -16,6 +16,7 @@
 #include "bayloom/tensor/program.h"
 #include "bayloom/tensor/workload.h"
 #include "bayloom/trial/outcome.h"
+#include "bayloom/tuning/constant_forms.h"
 #include "bayloom/tuning/division.h"
 #include "bayloom/tuning/network_front.h"
 #include "bayloom/tuning/program_check.h"
@@ -48,6 +49,9 @@ struct ChoiceOptions {
   UserStore* user_store = nullptr;  ///< records of all networks
   ZeroTrialOptions zero_trials = {};
   sketch::DerivationChoice derivations = {};  ///< that programs may be made by
+  /// Of the networks of one library: a program that reads its constants as an earlier network does
+  /// is preferred to one that the estimate likes a little better. Gets this network's as well.
+  ConstantForms* forms = nullptr;
   /// What is chosen by estimate is checked, and replaced by the plain program where that fails.
   ProgramCheck* check = nullptr;
   Divisions divisions = Divisions::kAll;  ///< that are chosen between

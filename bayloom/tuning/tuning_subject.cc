@@ -10,6 +10,7 @@
 #include "bayloom/graph/tasks.h"
 #include "bayloom/tensor/operator_shorthand.h"
 #include "bayloom/tensor/workload_name.h"
+#include "bayloom/tuning/cold_constants.h"
 
 namespace bayloom::tuning {
 namespace {
@@ -74,6 +75,7 @@ void AddNetwork(const graph::TaskGraph& network, TuningSubject& subject) {
     if (is_new) specs.push_back({.name = "", .workload = task.workload, .weight = 0});
     specs[spec->second].weight += task.weight;
   }
+  subject.constant_bytes = std::max(subject.constant_bytes, ConstantBytes(network));
   AddAlternatives(network, subject);
   NameTasks(subject);
 }

@@ -32,6 +32,8 @@ struct TuningSubject {
   std::string name;  ///< for the record: the model's file and sizes, or the operator's line
   std::vector<TaskSpec> specs;
   bool is_operator = false;
+  /// That a run reads (ConstantBytes), of the networks the one with the most.
+  int64_t constant_bytes = 0;
   std::vector<SubjectAlternative> alternatives = {};
   /// The networks that `specs` are the tasks of, again: at the end of a tuning their programs are
   /// timed inside of them. Empty for an operator, or where the networks cannot run here.

@@ -29,15 +29,14 @@ std::string Environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// What was measured undisturbed.
-std::optional<target::MachineModel> MeasuredMachine(record::Store& store,
+std::optional<target::MachineModel> UndisturbedMachine(record::Store& store,
                                                     const target::Target& target) {
   const std::optional<record::TargetId> known = store.FindTarget(target);
   return known ? store.TargetOf(*known).machine : std::nullopt;
 }
 
-/// What was measured while other processes ran.
-std::optional<target::MachineModel> ProvisionalMachine(record::Store& store,
+/// That of a target without a machine is provisional.
+std::optional<target::MachineModel> DisturbedMachine(record::Store& store,
                                                        const target::Target& target) {
   const std::optional<record::TargetId> known = store.FindTarget(target);
   const std::optional<std::string> text = known ? store.MachineOf(*known) : std::nullopt;
@@ -113,41 +112,47 @@ void UserStore::With(const std::function<void(record::Store&)>& use) {
 }
 
 target::Target UserStore::WithMachine(target::Target target) {
-  With([&](record::Store& store) {
-    if (target.machine) return;
-    target.machine = MeasuredMachine(store, target);
-    if (!target.machine) target.machine = ProvisionalMachine(store, target);
-    if (target.machine || mode_ == Mode::kRead) return;
-    const bool is_gpu =
-        target.kind() == target::TargetKind::kNvidiaGpu;  // its driver tells at once
-    if (!is_gpu && codegen::MissingFeature(target)) return;
-    if (!is_gpu && notice_) notice_("Measuring this machine, once for all models: 5 to 25 seconds");
-    const Result<measure::MeasuredMachine> machine = measure::MeasuredMachineOf(target);
-    if (!machine) return;
-    target.machine = machine->model;
-    if (machine->disturbed) {
-      warning_(fmt::format("{}: programs that are not tuned may be badly chosen",
-                           measure::DescribeMeasuredBusy(*machine->disturbed)));
-      target::Target without = target;
-      without.machine.reset();
-      store.SetMachine(store.AddTarget(without),
-                       target::MachineModelToJson(*target.machine).dump());
-      return;
-    }
-    store.AddTarget(target);
-  });
+  if (target.machine || !store_) return target;
+  target.machine = KnownMachine(target);
+  if (!target.machine) target.machine = ProvisionalMachine(target);
+  if (target.machine || mode_ == Mode::kRead) return target;
+  const bool is_gpu = target.kind() == target::TargetKind::kNvidiaGpu;  // its driver tells at once
+  if (!is_gpu && codegen::MissingFeature(target)) return target;
+  if (!is_gpu && notice_) notice_("Measuring this machine, once for all models: 5 to 25 seconds");
+  const Result<measure::MeasuredMachine> machine = measure::MeasuredMachineOf(target);
+  if (!machine) return target;
+  target.machine = machine->model;
+  if (machine->disturbed) {
+    warning_(fmt::format("{}: programs that are not tuned may be badly chosen",
+                         measure::DescribeMeasuredBusy(*machine->disturbed)));
+  }
+  KeepMachine(target, machine->disturbed.has_value());
   return target;
 }
 
 std::optional<target::MachineModel> UserStore::KnownMachine(const target::Target& target) {
   std::optional<target::MachineModel> machine;
-  With([&](record::Store& store) { machine = MeasuredMachine(store, target); });
+  With([&](record::Store& store) { machine = UndisturbedMachine(store, target); });
   return machine;
 }
 
-void UserStore::KeepMachine(const target::Target& target) {
+std::optional<target::MachineModel> UserStore::ProvisionalMachine(const target::Target& target) {
+  std::optional<target::MachineModel> machine;
+  With([&](record::Store& store) { machine = DisturbedMachine(store, target); });
+  return machine;
+}
+
+void UserStore::KeepMachine(const target::Target& target, bool is_provisional) {
   if (mode_ == Mode::kRead || !target.machine) return;
-  With([&](record::Store& store) { store.AddTarget(target); });
+  With([&](record::Store& store) {
+    if (!is_provisional) {
+      store.AddTarget(target);
+      return;
+    }
+    target::Target without = target;
+    without.machine.reset();
+    store.SetMachine(store.AddTarget(without), target::MachineModelToJson(*target.machine).dump());
+  });
 }
 
 std::optional<MeasuredCandidate> UserStore::Find(const sketch::SpaceGenerator& space,

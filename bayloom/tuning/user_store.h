@@ -49,13 +49,15 @@ class UserStore {
 
   /// The target with its machine as measured earlier, or measured now (kWrite), which takes some
   /// seconds and is told; the target itself where nothing can be kept or it is not this machine.
-  /// What other processes disturbed is warned of, and kept as provisional: used until KeepMachine
-  /// has a better one.
+  /// What other processes disturbed is warned of, and kept as provisional: used until an
+  /// undisturbed one is kept.
   target::Target WithMachine(target::Target target);
   /// The machine as it was measured earlier, undisturbed; nullopt if it never was.
   std::optional<target::MachineModel> KnownMachine(const target::Target& target);
-  /// Keeps the target's machine, which was measured undisturbed, unless one is kept.
-  void KeepMachine(const target::Target& target);
+  /// The machine as it was measured last beside other processes; nullopt if it never was.
+  std::optional<target::MachineModel> ProvisionalMachine(const target::Target& target);
+  /// Keeps the target's machine unless one is kept that was measured undisturbed.
+  void KeepMachine(const target::Target& target, bool is_provisional = false);
   /// The fastest program known of the space's workload and target.
   std::optional<MeasuredCandidate> Find(const sketch::SpaceGenerator& space,
                                         const sketch::DerivationChoice& derivations = {});

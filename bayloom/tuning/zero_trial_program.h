@@ -21,6 +21,7 @@ struct ZeroTrialOptions {
   uint64_t seed = 0;
   /// Which programs may be chosen; empty: all.
   std::function<bool(const tensor::Program&)> accepts = {};
+  uint64_t accepts_key = 0;  ///< tells one `accepts` from others
 
   /// The same for each task of a network of so many: of many tasks, each has fewer programs.
   ZeroTrialOptions SharedBy(int tasks) const;

@@ -56,6 +56,27 @@ TEST(CodeEstimateTest, IsPositiveAndFiniteForAllKindsOfPrograms) {
   }
 }
 
+/// Cold constants come from main memory, however small they are; what has none takes no longer.
+TEST(CodeEstimateTest, ColdConstantsTakeLonger) {
+  for (const bool has_weights : {true, false}) {
+    tensor::WorkloadBuilder b("scaled");
+    const tensor::Tensor x = b.Input("x", {256});
+    const tensor::Tensor w = has_weights ? b.Constant("w", {256}) : b.Input("w", {256});
+    const tensor::Workload workload =
+        b.Build({b.Compute("y", {256}, [&](auto i) { return x(i[0]) * w(i[0]); })});
+    tensor::Program program = tensor::Lower(workload);
+    const double warm = CodeEstimateOf(program);
+    program.has_cold_constants = true;
+    const double memory = target::MachineOf(OneCore()).levels.back().line.alone * 256 * 4 / 64;
+    if (has_weights) {
+      EXPECT_GT(CodeEstimateOf(program), warm);
+      EXPECT_LT(CodeEstimateOf(program), warm + 2 * memory);
+    } else {
+      EXPECT_EQ(CodeEstimateOf(program), warm);
+    }
+  }
+}
+
 /// Several rows at a time hide all of it, the registers that take turns for one row most of it.
 TEST(CodeEstimateTest, SumsHideTheLatencyInSeveralRegisters) {
   const tensor::Program alone = tensor::Lower(RowSums(false));

@@ -234,6 +234,17 @@ TEST(Measurer, WorkloadsWithoutValuesEverywhereAreStillChecked) {
   }
 }
 
+/// A program that reads each element of its constant and one behind it.
+TEST(Measurer, ColdConstantsAreCheckedAsOthersAre) {
+  tensor::Workload workload = tensor::ParseOperator("conv2d:8x8x4,4,3x3");
+  workload.has_cold_constants = true;
+  Measurer measurer(codegen::HostTarget(2), TestMeasureOptions());
+  const auto outcomes =
+      MeasureAll(measurer, workload, {tensor::Lower(workload), WrongProgram(workload)});
+  EXPECT_TRUE(outcomes[0].ok()) << outcomes[0].reason;
+  EXPECT_EQ(outcomes[1].verdict, trial::Verdict::kWrongOutput);
+}
+
 /// Programs that read other forms of the same constant, in turns.
 TEST(Measurer, ConstantsAreTransformedAsEachProgramWants) {
   const tensor::Workload workload = tensor::ParseOperator("conv2d:14x14x32,64,3x3,pad=1");

@@ -11,7 +11,7 @@
 namespace bayloom::tuning {
 namespace {
 
-const MeasuringNotices kIgnore = {[] {}, [](const std::string&) {}};
+const MeasuringNotices kIgnore = {[] {}, [](const std::string&) {}, [](int) { return false; }};
 
 UserStore NoStore() { return UserStore(std::nullopt, UserStore::Mode::kRead, {}); }
 
@@ -44,9 +44,30 @@ TEST(MeasuredTarget, IsTheOneThatTheUsersStoreKnows) {
                        [](const std::string& warning) { FAIL() << warning; });
   user_store.KeepMachine(quiet);
   record::Store store(folder / "records.db");
-  const MeasuringNotices no_measuring = {[] { FAIL() << "nothing is measured"; }, {}};
+  const MeasuringNotices no_measuring = {[] { FAIL() << "nothing is measured"; }, {}, {}};
   EXPECT_EQ(MeasuredTarget(store, user_store, codegen::HostTarget(1), no_measuring).machine,
             quiet.machine);
+}
+
+/// A second measurement would be disturbed as well; in quiet it replaces the first.
+TEST(MeasuredTarget, OfABusyMachineIsUsedUntilItIsQuiet) {
+  const TemporaryFolder folder;
+  UserStore user_store(folder / "programs.db", UserStore::Mode::kWrite, {});
+  target::Target busy = codegen::HostTarget(1);
+  busy.machine = target::NominalMachine(busy);
+  user_store.KeepMachine(busy, /*is_provisional=*/true);
+  bool is_measured = false;
+  MeasuringNotices notices = {[&] { is_measured = true; }, [](const std::string&) {},
+                              [](int) { return true; }};
+  record::Store first(folder / "first.db");
+  EXPECT_EQ(MeasuredTarget(first, user_store, codegen::HostTarget(1), notices).machine,
+            busy.machine);
+  EXPECT_FALSE(is_measured);
+  notices.is_busy = [](int) { return false; };
+  record::Store second(folder / "second.db");
+  EXPECT_NE(MeasuredTarget(second, user_store, codegen::HostTarget(1), notices).machine,
+            busy.machine);
+  EXPECT_TRUE(is_measured);
 }
 
 TEST(MeasuredTarget, IsKeptForAllModels) {
@@ -54,10 +75,13 @@ TEST(MeasuredTarget, IsKeptForAllModels) {
   UserStore user_store(folder / "programs.db", UserStore::Mode::kWrite, {});
   record::Store store(folder / "records.db");
   bool is_disturbed = false;
-  const MeasuringNotices notices = {[] {}, [&](const std::string&) { is_disturbed = true; }};
+  MeasuringNotices notices = kIgnore;
+  notices.disturbed = [&](const std::string&) { is_disturbed = true; };
   const target::Target first = MeasuredTarget(store, user_store, codegen::HostTarget(1), notices);
   EXPECT_EQ(user_store.KnownMachine(codegen::HostTarget(1)),
             is_disturbed ? std::nullopt : first.machine);
+  EXPECT_EQ(user_store.ProvisionalMachine(codegen::HostTarget(1)),
+            is_disturbed ? first.machine : std::nullopt);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <CLI/App.hpp>
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -161,7 +162,8 @@ tuning::TunedNetwork NetworkOption::ZeroTrial(const tuning::TunedNetwork& networ
 
 tuning::TunedNetwork NetworkOption::Choose(const graph::TaskGraph& network,
                                            const target::Target& wanted, record::Store* records,
-                                           tuning::UserStore& user_store, bool runs_here) const {
+                                           tuning::UserStore& user_store, bool runs_here,
+                                           tuning::ConstantForms& forms) const {
   std::unique_ptr<tuning::ProgramCheck> check;
   if (runs_here) check = std::make_unique<tuning::ProgramCheck>(wanted);
   ChoiceProgress progress;
@@ -171,6 +173,7 @@ tuning::TunedNetwork NetworkOption::Choose(const graph::TaskGraph& network,
        .user_store = &user_store,
        .zero_trials = OptionsFor(effort),
        .derivations = *sketch::DerivationChoice::Parse(derivations.value_or("all")),
+       .forms = &forms,
        .check = check.get(),
        .divisions = *tuning::ParseDivisions(divisions.value_or("all")),
        .preference = preference.Get(),
@@ -191,6 +194,7 @@ std::vector<ShapedNetwork> NetworkOption::LoadFor(
     model.precision.Learn(*records);
   }
   tuning::UserStore user_store = store.Open();
+  std::map<std::string, tuning::ConstantForms> forms;  // by target
   std::vector<ShapedNetwork> all;
   for (size_t i = 0; i < labels.size(); ++i) {
     const graph::TaskGraph network = load(i);
@@ -198,7 +202,7 @@ std::vector<ShapedNetwork> NetworkOption::LoadFor(
     for (const target::Target& wanted : targets) {
       const bool is_gpu = wanted.kind() == target::TargetKind::kNvidiaGpu;
       loaded.targets.push_back(Choose(is_gpu ? graph::ForGpu(network) : network, wanted,
-                                      records.get(), user_store, runs_here));
+                                      records.get(), user_store, runs_here, forms[wanted.name]));
       Say("{}{}{}: {}{}\n", base::SingleLine(model.path, 200), labels[i].empty() ? "" : " ",
           base::SingleLine(labels[i]), Describe(loaded.targets.back()),
           records ? "" : "; there is no " + base::SingleLine(path, 200));
