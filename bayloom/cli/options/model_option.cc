@@ -58,7 +58,15 @@ graph::PartialNetwork ModelOption::LoadPartial() const {
 graph::TaskGraph ModelOption::Load() const { return Load(OnlyShape()); }
 
 graph::TaskGraph ModelOption::Load(const ModelShape& shape) const {
-  return precision.TasksOf(ImportWithAdvice(path, shape.options));
+  graph::TaskGraph network = precision.TasksOf(ImportWithAdvice(path, shape.options));
+  if (!shapes.cache.empty() && network.graph.states.empty()) {
+    const std::string& reason = network.graph.fixed_caches;
+    throw InputError(fmt::format(
+        "--cache: {} keeps nothing from one run to the next{}; the length of its past has to be "
+        "open: --dim past_sequence_length=0..2047",
+        base::SingleLine(path, 200), reason.empty() ? "" : ": " + reason));
+  }
+  return network;
 }
 
 std::string ModelOption::SubjectName() const {
