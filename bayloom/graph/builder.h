@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "bayloom/graph/compared_imports.h"
 #include "bayloom/graph/folded_constants.h"
 #include "bayloom/graph/graph.h"
-#include "bayloom/graph/unrolled_steps.h"
 #include "bayloom/tensor/library_call.h"
 
 namespace bayloom::graph {
@@ -39,16 +39,16 @@ class GraphBuilder {
   /// Writes the graph so that it can be compared with that of other lengths (open/compare.h): the
   /// nodes of what is folded stay in it, and what the outputs do not need; operators write an index
   /// that depends on an extent as an expression, not as a table.
-  /// With `ratios`, so do ratios of extents that may be other ones for other lengths. `steps` are
-  /// those of all imports that are compared.
-  void CompareLengths(bool ratios, UnrolledSteps& steps) {
-    steps_ = &steps;
+  /// With `ratios`, so do ratios of extents that may be other ones for other lengths. All imports
+  /// that are compared share `imports`.
+  void CompareLengths(bool ratios, ComparedImports& imports) {
+    imports_ = &imports;
     compares_ratios_ = ratios;
-    steps.BeginImport();
+    imports.steps.BeginImport();
   }
   /// What is computed of constants is looked for there, and kept there.
   void ShareFolded(FoldedConstants& folded) { folded_ = &folded; }
-  bool compares_lengths() const { return steps_ != nullptr; }
+  bool compares_lengths() const { return imports_ != nullptr; }
   bool compares_ratios() const { return compares_ratios_; }
   /// Lengths that the network finds when it runs are taken from there. With `fixed`, only those
   /// that the model says; where there is another one, FindsOpen() from then on, and it is refused.
@@ -75,7 +75,13 @@ class GraphBuilder {
   bool is_absent() const { return is_absent_; }
   /// How an operator is unrolled that takes so many steps.
   Unrolling UnrollingOf(int64_t steps) const {
-    return steps_ != nullptr ? steps_->Of(steps) : Unrolling{steps};
+    return imports_ != nullptr ? imports_->steps.Of(steps) : Unrolling{steps};
+  }
+  /// Whether a part of the operator that is written now, which is there or not for these lengths,
+  /// is the other way round for others.
+  bool IsOptional(int part, bool is_there) {
+    return imports_ != nullptr &&
+           imports_->parts.IsOptional(scope_ + "." + std::to_string(part), is_there);
   }
 
   /// Nodes made from now on are named "<scope>.<op>".
@@ -133,7 +139,7 @@ class GraphBuilder {
   std::shared_ptr<KnownFloats> known_floats_;
   bool allows_integer_rows_ = false;
   FoldedConstants* folded_ = nullptr;
-  UnrolledSteps* steps_ = nullptr;  ///< where lengths are compared
+  ComparedImports* imports_ = nullptr;  ///< where lengths are compared
   bool compares_ratios_ = false, is_absent_ = false;
   FoundLengths* found_ = nullptr;
   bool finds_fixed_ = false, finds_open_ = false;

@@ -82,11 +82,11 @@ class Importer {
   }
 
   /// To compare it with an import for other lengths.
-  Graph RunToCompare(KnownConstants& known, UnrolledSteps& steps, FoundLengths& found,
+  Graph RunToCompare(KnownConstants& known, ComparedImports& imports, FoundLengths& found,
                      bool ratios) {
     known_ = &known;
     builder_.ShareFolded(known.folded);
-    builder_.CompareLengths(ratios, steps);
+    builder_.CompareLengths(ratios, imports);
     builder_.FindLengths(found, /*fixed=*/false);
     return Run();
   }
@@ -455,9 +455,10 @@ std::optional<Graph> ImportNoting(const std::string& path, const onnx::ModelProt
 }
 
 Graph ImportToCompare(const std::string& path, const onnx::ModelProto& model,
-                      const ImportOptions& options, KnownConstants& known, UnrolledSteps& steps,
+                      const ImportOptions& options, KnownConstants& known, ComparedImports& imports,
                       FoundLengths& found, bool ratios) {
-  return Importer(path, model, options, ThrowRefusals()).RunToCompare(known, steps, found, ratios);
+  return Importer(path, model, options, ThrowRefusals())
+      .RunToCompare(known, imports, found, ratios);
 }
 
 namespace {

@@ -111,6 +111,17 @@ std::vector<FindingModel> FindingModels() {
        "g (float[8] x) => (float[n, n] y) <int64[1] one = {1}, int64[1] two = {2}> "
        "{ a = NonZero(x) s = Shape(a) n = Slice(s, one, two) d = Concat<axis = 0>(n, n) "
        "y = ConstantOfShape(d) }"},
+      {"two_selections_by_one_mask",
+       "g (float[n, 2] x, float[n, 2] z, float[n] p) => (float[k, 2] y) <float zero = {0}> "
+       "{ m = Greater(p, zero) a = NonZero(m) b = NonZero(m) s = Transpose<perm = [1, 0]>(a) "
+       "t = Transpose<perm = [1, 0]>(b) v = GatherND(x, s) w = GatherND(z, t) y = Add(v, w) }",
+       {{"n", 1, 9}}},
+      {"first_ones_of_a_signal",
+       "g (float[1, 1, n] x, float[1, 1, 3] w) => (float[k] y) <int64[1] b = {0}, "
+       "int64[1] e = {3}, float zero = {0}, int64[1] d = {-1}> "
+       "{ c = Conv<strides = [2], pads = [1, 1]>(x, w) f = Reshape(c, d) m = Greater(f, zero) "
+       "v = Compress<axis = 0>(f, m) y = Slice(v, b, e) }",
+       {{"n", 5, 20}}},
       {"joined",
        "g (float[4] x, float[3] z) => (float[n] y) "
        "{ a = NonZero(x) t = Transpose<perm = [1, 0]>(a) v = GatherND(x, t) "
@@ -478,8 +489,10 @@ TEST(FoundLengths, NeedABoundWhereShapesGiveNone) {
 }
 
 TEST(FoundLengths, AreOneWhereTheirCountsAre) {
-  const FindingModel model = ModelNamed("range_twice");
-  EXPECT_EQ(ImportText(model.text, model.opset, model.Options()).found.size(), 1u);
+  for (const std::string name : {"range_twice", "two_selections_by_one_mask"}) {
+    const FindingModel model = ModelNamed(name);
+    EXPECT_EQ(ImportText(model.text, model.opset, model.Options()).found.size(), 1u) << name;
+  }
 }
 
 /// What the model says of the result is taken for true, and checked in a run.

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "bayloom/base/random.h"
 
 namespace bayloom::graph {
@@ -92,6 +94,31 @@ TEST(LengthFit, FindsWhatIsComputedFromExtents) {
   EXPECT_EQ(find([](int64_t h, int64_t) { return -(h / 2); }), Length() - half);
   EXPECT_EQ(find([](int64_t h, int64_t) { return h / 2 * 6; }), half * Length(6));
   EXPECT_EQ(find([](int64_t h, int64_t w) { return h % 7 * (w % 5); }), std::nullopt);
+}
+
+TEST(LengthFit, FindsTheLargerAndTheSmallerOneOfTwo) {
+  const std::vector<Symbol> symbols = {{"h", 8, 640}, {"w", 4, 320}};
+  const std::vector<SymbolValues> points = AllPoints(symbols);
+  LengthFit fit(symbols, points);
+  const auto find = [&](const auto& length) {
+    std::vector<int64_t> values;
+    for (const SymbolValues& point : points) values.push_back(length(point[0], point[1]));
+    return fit.Find(values);
+  };
+  const auto half = [](int64_t h, int64_t) { return h / 2; };
+  const auto width = [](int64_t, int64_t w) { return w; };
+  const auto larger = [](int64_t h, int64_t w) { return std::max(h / 2, w); };
+  const auto smaller = [](int64_t h, int64_t w) { return std::min(h / 2, w) + 3; };
+  ASSERT_TRUE(find(width) && find([](int64_t h, int64_t) { return h; }) && find(half));
+  ASSERT_TRUE(find([](int64_t h, int64_t w) { return std::min(h / 2, w); }));
+  const auto max = find(larger), min = find(smaller);
+  ASSERT_TRUE(max && min);
+  for (int64_t h = 8; h <= 640; h += 7) {
+    for (int64_t w = 4; w <= 320; w += 5) {
+      EXPECT_EQ(max->Evaluate(std::vector<int64_t>{h, w}), larger(h, w));
+      EXPECT_EQ(min->Evaluate(std::vector<int64_t>{h, w}), smaller(h, w));
+    }
+  }
 }
 
 TEST(LengthFit, IsAPolynomialWhereThereAreNoOtherPoints) {

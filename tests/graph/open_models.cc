@@ -35,15 +35,19 @@ Graph OpenModel::Fixed(const SymbolValues& lengths) const {
 
 Graph OpenModel::ToCompare(const SymbolValues& lengths) const {
   KnownConstants initializers;
-  UnrolledSteps steps;
+  ComparedImports imports;
   FoundLengths found({});
   const onnx::ModelProto model = ParseModel(text, opset);
   const auto import = [&](const SymbolValues& of) {
-    return ImportToCompare("model", model, FixedOptions(of), initializers, steps, found,
+    return ImportToCompare("model", model, FixedOptions(of), initializers, imports, found,
                            has_ratios);
   };
   import(SamplePoints(symbols).front());  // the one that says how many steps are unrolled
   import(lengths);                        // tells which of these follow lengths
+  // Which parts are optional.
+  for (const SymbolValues& other : PointsToConfirm(symbols)) {
+    import(other);
+  }
   return import(lengths);
 }
 
@@ -181,6 +185,25 @@ std::vector<OpenModel> OpenModels() {
        {{"h", 8, 50}, {"w", 8, 50}},
        SkipModel("mode = \"nearest\", coordinate_transformation_mode = \"asymmetric\", "
                  "nearest_mode = \"floor\""),
+       {},
+       14,
+       true},
+      {"padding_to_a_size",
+       {{"h", 8, 50}, {"w", 8, 50}},
+       "g (float[1, 1, h, w] x) => (float[1, 1, h, w] z) <int64[4] n = {0, 0, 0, 0}, "
+       "float[4] k = {1, 1, 2, 2}> { y = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(x) "
+       "r = Resize<mode = \"nearest\">(y, , k) s = Shape(x) t = Shape(r) d = Sub(s, t) "
+       "p = Concat<axis = 0>(n, d) q = Pad(r, p) z = Add(q, x) }",
+       {},
+       14,
+       true},
+      {"border_before_the_first",
+       {{"h", 8, 50}},
+       "g (float[1, 1, h] x) => (float[1, 1, h] z) <float[3] k = {1, 1, 2}, int64[3] n = {0, 0, "
+       "0}> "
+       "{ y = MaxPool<kernel_shape = [2], strides = [2]>(x) r = Resize<mode = \"nearest\">(y, , k) "
+       "s = Shape(x) t = Shape(r) d = Sub(s, t) p = Concat<axis = 0>(d, n) "
+       "q = Pad<mode = \"edge\">(r, p) z = Add(q, x) }",
        {},
        14,
        true},

@@ -39,6 +39,7 @@ class Generalizer {
   }
 
   Graph Run() {
+    if (fit_.is_general()) FindExtents();
     const std::vector<bool> is_needed = NeededValues();
     const size_t values = graph_.values.size();  // before there are sizes
     for (ValueId input : graph_.inputs) Bound(input);
@@ -66,6 +67,22 @@ class Generalizer {
   }
 
  private:
+  /// Constants that are computed from extents follow from these, which are looked for first.
+  void FindExtents() {
+    const auto find = [&](ValueId id) {
+      const std::vector<int64_t>& shape = graph_.values[id].shape;
+      const bool is_compared = std::ranges::all_of(
+          samples_, [&](const auto& sample) { return sample[id].shape.size() == shape.size(); });
+      for (size_t d = 0; is_compared && d < shape.size(); ++d) {
+        std::vector<int64_t> values = {shape[d]};
+        for (const auto& sample : samples_) values.push_back(sample[id].shape[d]);
+        fit_.Find(values);
+      }
+    };
+    for (ValueId input : graph_.inputs) find(input);
+    for (const Node& node : graph_.nodes) find(node.output());
+  }
+
   [[noreturn]] void Refuse(ValueId value, const std::string& reason) const {
     throw InputError(fmt::format("{}: {}", Described(graph_, value), reason));
   }

@@ -97,6 +97,19 @@ class OpenImport {
   /// The network from imports at sample points and those `between`, without which all lengths in
   /// it have to be polynomials.
   Graph From(const std::vector<SymbolValues>& between) {
+    imports_.parts.TakeNew();
+    while (true) {
+      try {
+        Graph open = FromOnce(between);
+        if (!imports_.parts.TakeNew()) return open;
+      } catch (const InputError&) {
+        if (!imports_.parts.TakeNew()) throw;
+      }
+    }
+  }
+
+  /// The same, unless imports find that parts are optional.
+  Graph FromOnce(const std::vector<SymbolValues>& between) {
     std::vector<SymbolValues> points = SamplePoints(symbols_);
     points.insert(points.end(), between.begin(), between.end());
     is_general_ = !between.empty();
@@ -144,9 +157,9 @@ class OpenImport {
   /// The import for the first point, in which it is known which operators take steps whose number
   /// follows lengths.
   Graph Largest(const std::vector<SymbolValues>& points) {
-    steps_ = {};
+    imports_.steps = {};
     Graph largest = At(points[0]);
-    if (!steps_.HasOperators()) return largest;
+    if (!imports_.steps.HasOperators()) return largest;
     SymbolValues others = points[0];
     for (const SymbolValues& point : points) {
       for (size_t s = 0; s < others.size(); ++s) {
@@ -154,7 +167,7 @@ class OpenImport {
       }
     }
     At(others);
-    return steps_.HasOpen() ? At(points[0]) : largest;
+    return imports_.steps.HasOpen() ? At(points[0]) : largest;
   }
 
   Graph Generalized(const Graph& largest, LengthFit& fit,
@@ -182,7 +195,7 @@ class OpenImport {
       fixed.dimensions[symbols_[s].name] = lengths[s];
     }
     try {
-      return ImportToCompare(path_, model_, fixed, known_, steps_, found_, is_general_);
+      return ImportToCompare(path_, model_, fixed, known_, imports_, found_, is_general_);
     } catch (const RunTimeDependence& error) {
       throw RunTimeDependence(With(lengths, error.what()), error.inputs(), error.bound());
     } catch (const InputError& error) {
@@ -272,7 +285,7 @@ class OpenImport {
   const ImportOptions& options_;
   std::vector<Symbol> symbols_;
   KnownConstants known_;
-  UnrolledSteps steps_;
+  ComparedImports imports_;
   FoundLengths found_;
   Graph open_;
   bool is_general_ = false, is_generalized_ = false;

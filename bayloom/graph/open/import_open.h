@@ -6,10 +6,10 @@
 #include <string>
 #include <unordered_map>
 
+#include "bayloom/graph/compared_imports.h"
 #include "bayloom/graph/folded_constants.h"
 #include "bayloom/graph/found_lengths.h"
 #include "bayloom/graph/import.h"
-#include "bayloom/graph/unrolled_steps.h"
 
 namespace onnx {
 class ModelProto;
@@ -26,7 +26,7 @@ struct KnownConstants {
 
 /// An import that can be compared with one for other lengths (GraphBuilder::CompareLengths).
 Graph ImportToCompare(const std::string& path, const onnx::ModelProto& model,
-                      const ImportOptions& options, KnownConstants& known, UnrolledSteps& steps,
+                      const ImportOptions& options, KnownConstants& known, ComparedImports& imports,
                       FoundLengths& found, bool ratios = false);
 
 /// A model as a graph in which the dimensions that options.symbols name are open, and those whose

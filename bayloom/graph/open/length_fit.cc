@@ -57,7 +57,7 @@ std::optional<Length> LengthFit::Find(std::span<const int64_t> values) {
 
 std::optional<Length> LengthFit::Fit(std::span<const int64_t> given) {
   const Length polynomial = FitLength(symbols_, given.first(samples_));
-  if (points_.size() == samples_ || Has(polynomial, given)) return polynomial;
+  if (!is_general() || Has(polynomial, given)) return polynomial;
   const Values values(given.begin(), given.end());
   if (const auto shifted = Shifted(values)) return shifted;
   if (const auto part = PartOf(values)) return part;
@@ -146,6 +146,31 @@ std::optional<Length> LengthFit::Combination(const Values& values) const {
       if (product == 0 || values[0] % product != 0) continue;
       const Length multiple = known_[a].length * known_[b].length * (values[0] / product);
       if (Has(multiple, values)) return multiple;
+    }
+  }
+  return Extreme(values);
+}
+
+std::optional<Length> LengthFit::Extreme(const Values& values) const {
+  const auto is_extreme = [&](const Known& a, const Known& b, const auto& choose) {
+    for (size_t p = 0; p < values.size(); ++p) {
+      if (values[p] != choose(a.values[p], b.values[p])) return false;
+    }
+    return true;
+  };
+  for (size_t a = 0; a < known_.size(); ++a) {
+    for (size_t b = 0; b < a; ++b) {
+      const Length& first = known_[a].length;
+      const Length& second = known_[b].length;
+      // max(a, b) is a and as much of b - a as there is, min(a, b) is a without that of a - b.
+      if (is_extreme(known_[a], known_[b], [](int64_t x, int64_t y) { return std::max(x, y); })) {
+        const Length rest = second - first;
+        return first + Length::Part(rest, rest.Range(symbols_).largest);
+      }
+      if (is_extreme(known_[a], known_[b], [](int64_t x, int64_t y) { return std::min(x, y); })) {
+        const Length rest = first - second;
+        return first - Length::Part(rest, rest.Range(symbols_).largest);
+      }
     }
   }
   return std::nullopt;

@@ -22,10 +22,12 @@ class LengthFit {
 
   /// The length with these values: a polynomial of at most the second degree, or what follows from
   /// lengths that were found before, as a convolution's extent follows from that of its input: a
-  /// quotient rounded down, a multiple, a part, a sum, a difference or a product.
+  /// quotient rounded down, a multiple, a part, a sum, a difference, a product or an extreme.
   std::optional<Length> Find(std::span<const int64_t> values);
 
   const std::vector<SymbolValues>& points() const { return points_; }
+  /// Whether there are points at which polynomials may not hold.
+  bool is_general() const { return points_.size() > samples_; }
   /// Further points, at which other lengths differ from those that were found, whose values at the
   /// present points are the same ones.
   const std::vector<SymbolValues>& undecided() const { return undecided_; }
@@ -50,6 +52,8 @@ class LengthFit {
   /// lengths differ.
   std::optional<SymbolValues> Difference(const Length& a, const Length& b) const;
   std::optional<Length> Combination(const Values& values) const;
+  /// The larger or the smaller one of two known lengths.
+  std::optional<Length> Extreme(const Values& values) const;
 
   const std::vector<Symbol> symbols_;
   const std::vector<SymbolValues> points_;

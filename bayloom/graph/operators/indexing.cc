@@ -171,10 +171,10 @@ void Slice(OperatorContext& context) {
     cuts[axis] = MakeCut(context, starts[k], ends[k], steps[k], x.shape()[axis]);
     shape[axis] = cuts[axis].count;
   }
-  if (shape == x.shape() &&
-      std::all_of(steps.begin(), steps.end(), [](int64_t s) { return s > 0; })) {
-    return context.SetOutput(0, x);
-  }
+  const bool takes_all = shape == x.shape() &&
+                         std::all_of(steps.begin(), steps.end(), [](int64_t s) { return s > 0; });
+  const bool is_optional = context.builder().IsOptional(0, !takes_all);
+  if (takes_all && !is_optional) return context.SetOutput(0, x);
   context.SetOutput(0, context.builder().Map("slice", shape, [&](const Exprs& place) {
     Exprs index;
     for (int d = 0; d < Rank(x); ++d) {
@@ -286,17 +286,23 @@ tensor::Expr PadFill(OperatorContext& context, const tensor::Tensor& x) {
   return context.builder().View(fill, {}).At({});
 }
 
-/// The numbers of elements before and after each axis: of all axes, or, from operator set 18 on, of
+/// The axes that `pads`, numbers before and after each, are for: all, or, from operator set 18 on,
 /// those that an input lists.
+std::vector<int64_t> PaddedAxes(OperatorContext& context, int rank, size_t pads) {
+  std::vector<int64_t> axes(rank);
+  std::iota(axes.begin(), axes.end(), 0);
+  if (context.HasInput(3)) axes = context.IntsInput(3);
+  if (pads != 2 * axes.size()) context.Refuse("pads needs two numbers per axis");
+  context.CheckAxes(axes, rank);
+  return axes;
+}
+
+/// The numbers of elements before and after each axis.
 std::pair<std::vector<int64_t>, std::vector<int64_t>> ReadPadding(OperatorContext& context,
                                                                   int rank) {
   const std::vector<int64_t> pads =
       context.opset() < 11 ? context.Ints("pads") : context.IntsInput(1);
-  std::vector<int64_t> axes(rank);
-  std::iota(axes.begin(), axes.end(), 0);
-  if (context.HasInput(3)) axes = context.IntsInput(3);
-  if (pads.size() != 2 * axes.size()) context.Refuse("pads needs two numbers per axis");
-  context.CheckAxes(axes, rank);
+  const std::vector<int64_t> axes = PaddedAxes(context, rank, pads.size());
   std::vector<int64_t> low(rank, 0), high(rank, 0);
   for (size_t k = 0; k < axes.size(); ++k) {
     const int axis = context.CheckAxis(axes[k], rank);
@@ -372,44 +378,80 @@ tensor::Tensor PadLast(OperatorContext& context, const std::string& mode, const 
   return Concatenate(context, parts, Rank(x) - 1);
 }
 
-/// By numbers of elements that are known when the network runs.
-void FoundPad(OperatorContext& context, const tensor::Tensor& x, const std::string& mode) {
-  const Exprs pads = ElementsOf(context, 1);
-  std::vector<int64_t> axes(x.shape().size());
-  std::iota(axes.begin(), axes.end(), 0);
-  if (context.HasInput(3)) axes = context.IntsInput(3);
-  context.CheckAxes(axes, Rank(x));
-  if (pads.size() != 2 * axes.size()) context.Refuse("pads needs two numbers per axis");
-  if (mode != "constant" && mode != "reflect" && mode != "edge" && mode != "wrap") {
-    context.RefuseAttribute("mode", mode, "has to be constant, reflect, edge or wrap");
-  }
+/// How an axis is padded by what is no number here.
+struct OpenBorders {
+  tensor::Expr low = 0;                  ///< elements before it
+  bool has_low = true, has_high = true;  ///< whether there may be any before, and behind
+};
+
+tensor::Tensor PadBy(OperatorContext& context, const tensor::Tensor& x, const std::string& mode,
+                     const std::vector<OpenBorders>& borders, const std::vector<int64_t>& shape) {
   const tensor::Expr fill = PadFill(context, x);
-  std::vector<int64_t> shape = x.shape();
-  Exprs low(shape.size(), tensor::Expr(0));
-  for (size_t k = 0; k < axes.size(); ++k) {
-    const int d = context.CheckAxis(axes[k], Rank(x));
-    low[d] = pads[k];
-    const tensor::Tensor count = context.builder().Map("length", {}, [&](const Exprs&) {
-      return tensor::Expr(x.shape()[d]) + pads[k] + pads[k + axes.size()];
-    });
-    shape[d] = context.FindLength(count, 0, d);
-  }
-  if (CheckedElementCount(x.shape()) == 0) context.Refuse("padding of no elements");
-  context.SetOutput(0, context.builder().Map("pad", shape, [&](const Exprs& place) {
+  return context.builder().Map("pad", shape, [&](const Exprs& place) {
     Exprs index;
     tensor::Expr inside = tensor::BoolLiteral(true);
     for (size_t d = 0; d < shape.size(); ++d) {
       const int64_t extent = x.shape()[d];
-      const tensor::Expr at = place[d] - low[d];
-      if (mode == "constant") {
-        inside = inside && tensor::Expr(0) <= at && at < tensor::Expr(extent);
+      const tensor::Expr at = place[d] - borders[d].low;
+      if (!borders[d].has_low && !borders[d].has_high) {
+        index.push_back(at);
+      } else if (mode == "constant") {
+        if (borders[d].has_low) inside = inside && tensor::Expr(0) <= at;
+        if (borders[d].has_high) inside = inside && at < tensor::Expr(extent);
         index.push_back(ClampedIndex(at, extent));
       } else {
         index.push_back(ClampedIndex(PaddedIndex(mode, at, extent), extent));
       }
     }
     return mode == "constant" ? tensor::Select(inside, x.At(index), fill) : x.At(index);
-  }));
+  });
+}
+
+/// By numbers of elements that are known when the network runs.
+void FoundPad(OperatorContext& context, const tensor::Tensor& x, const std::string& mode) {
+  const Exprs pads = ElementsOf(context, 1);
+  const std::vector<int64_t> axes = PaddedAxes(context, Rank(x), pads.size());
+  if (mode != "constant" && mode != "reflect" && mode != "edge" && mode != "wrap") {
+    context.RefuseAttribute("mode", mode, "has to be constant, reflect, edge or wrap");
+  }
+  std::vector<int64_t> shape = x.shape();
+  std::vector<OpenBorders> borders(shape.size());
+  for (size_t k = 0; k < axes.size(); ++k) {
+    const int d = context.CheckAxis(axes[k], Rank(x));
+    borders[d].low = pads[k];
+    const tensor::Tensor count = context.builder().Map("length", {}, [&](const Exprs&) {
+      return tensor::Expr(x.shape()[d]) + pads[k] + pads[k + axes.size()];
+    });
+    shape[d] = context.FindLength(count, 0, d);
+  }
+  if (CheckedElementCount(x.shape()) == 0) context.Refuse("padding of no elements");
+  context.SetOutput(0, PadBy(context, x, mode, borders, shape));
+}
+
+/// Where there are borders for some lengths, and none for others, all that are of these axes are
+/// read from where they are computed; false if there are no such ones.
+bool PadByOptional(OperatorContext& context, const tensor::Tensor& x, const std::string& mode,
+                   const std::vector<int64_t>& shape) {
+  if (context.opset() < 11 || !context.builder().compares_lengths()) return false;
+  const tensor::Tensor pads = context.Input(1);
+  const std::vector<int64_t> numbers = context.IntsInput(1);
+  const std::vector<int64_t> axes = PaddedAxes(context, Rank(x), numbers.size());
+  std::vector<OpenBorders> borders(shape.size(), {0, false, false});
+  bool is_open = false;
+  for (size_t k = 0; k < axes.size(); ++k) {
+    const size_t behind = k + axes.size();
+    OpenBorders& border = borders[context.CheckAxis(axes[k], Rank(x))];
+    const auto is_optional = [&](size_t side) {
+      return context.builder().IsOptional(static_cast<int>(side), numbers[side] != 0);
+    };
+    const bool low = is_optional(k), high = is_optional(behind);
+    border = {low ? pads.At({tensor::Expr(static_cast<int64_t>(k))}) : tensor::Expr(numbers[k]),
+              low || numbers[k] != 0, high || numbers[behind] != 0};
+    is_open |= low || high;
+  }
+  if (!is_open || CheckedElementCount(x.shape()) == 0) return false;
+  context.SetOutput(0, PadBy(context, x, mode, borders, shape));
+  return true;
 }
 
 void Pad(OperatorContext& context) {
@@ -433,11 +475,12 @@ void Pad(OperatorContext& context) {
     }
     shape[d] += low[d] + high[d];
   }
+  if (mode != "constant" && mode != "reflect" && mode != "edge" && mode != "wrap") {
+    context.RefuseAttribute("mode", mode, "has to be constant, reflect, edge or wrap");
+  }
+  if (PadByOptional(context, x, mode, shape)) return;
   if (mode == "constant") {
     return context.SetOutput(0, PadWith(context, x, low, high, PadFill(context, x)));
-  }
-  if (mode != "reflect" && mode != "edge" && mode != "wrap") {
-    context.RefuseAttribute("mode", mode, "has to be constant, reflect, edge or wrap");
   }
   if (rank == 0) return context.SetOutput(0, x);
   // Rows of the last dimension are copied as they are between their borders, and then as a whole.

@@ -340,7 +340,9 @@ tensor::Tensor ResizeAll(OperatorContext& context, tensor::Tensor x,
   }
   for (size_t d = 0; d < axes.size(); ++d) {
     const bool cropped = axes[d].roi_start != 0 || axes[d].roi_end != 1;
-    if (axes[d].Unchanged() && !cropped) continue;
+    const bool is_there = !axes[d].Unchanged() || cropped;
+    const bool is_optional = context.builder().IsOptional(static_cast<int>(d), is_there);
+    if (!is_there && !is_optional) continue;
     x = ResizeAxis(context, x, static_cast<int>(d), axes[d], modes);
   }
   return modes.coordinates == "tf_crop_and_resize" ? FillOutside(context, x, axes, modes) : x;

@@ -5,6 +5,7 @@
 /// rows and count them; what is known when a network is compiled is computed then.
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "bayloom/graph/operators/helpers.h"
 
@@ -32,12 +33,37 @@ FoundRows RowsIn(OperatorContext& context, const tensor::Tensor& result, int out
   return {result, context.FindLength(count, output, dimension, bound)};
 }
 
+/// What a tensor is another view of, or itself.
+ValueId ViewedBy(const Graph& graph, ValueId id) {
+  for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) {
+    if (node->output() == id && node->kind == NodeKind::kView) id = node->source;
+  }
+  return id;
+}
+
+/// Where the places in a list of truth values are known already, as of several selections by one
+/// mask.
+std::optional<tensor::Tensor> KnownPlaces(const Graph& graph, const tensor::Tensor& mask) {
+  for (const Node& node : graph.nodes) {
+    if (node.kind != NodeKind::kCall) continue;
+    const auto call = tensor::AsCall(node.stage.value);
+    if (!call || call->kernel != tensor::LibraryKernel::kNonZero) continue;
+    if (ViewedBy(graph, call->operands[0]) != ViewedBy(graph, mask.id())) continue;
+    const Value& value = graph.values[node.output()];
+    return tensor::Tensor(node.output(), value.dtype, value.shape);
+  }
+  return std::nullopt;
+}
+
 /// Where a list of n elements is not 0, in order.
 FoundRows PlacesIn(OperatorContext& context, const tensor::Tensor& list, int output,
                    int dimension) {
   const int64_t n = list.shape()[0];
-  const int64_t capacity = context.CapacityFor(output, dimension, n);
   const tensor::Tensor mask = ConvertTo(context, tensor::DType::kBool, list);
+  if (const auto known = KnownPlaces(context.builder().graph(), mask)) {
+    return RowsIn(context, *known, output, dimension, n);
+  }
+  const int64_t capacity = context.CapacityFor(output, dimension, n);
   const tensor::Tensor result = context.builder().Call(
       "nonzero", {capacity + 1}, tensor::DType::kInt64, tensor::LibraryKernel::kNonZero,
       {mask, IntConstant(context, {n}, {1})}, {n, capacity});
