@@ -79,12 +79,20 @@ def _network(source: torch.fx.GraphModule, functional: FunctionalGraph, inputs: 
             raise LeftToTorch("torch has to compute a part of it")
         return Network(functional.part(functional.computed),
                        [node.meta["val"] for node in functional.computed], inputs,
-                       constants.tensors, options, source if functional.is_pure else None)
+                       constants.tensors, options,
+                       source if functional.is_pure and not _has_open_floats(source) else None)
     except LeftToTorch as why:
         regions = Regions(functional, why, inputs, constants, options)
         if regions.notice:
             warnings.warn(f"bayloom leaves {regions.notice}", stacklevel=4)
         return regions
+
+
+def _has_open_floats(source: torch.fx.GraphModule) -> bool:
+    """Whether it computes with floats that torch takes for dynamic, such as math.pi: functions of
+    Python's numbers, for which ONNX has nothing. In a functional graph they are tensors."""
+    return any(isinstance(node.meta.get("example_value"), torch.SymFloat)
+               for node in source.graph.nodes)
 
 
 def _is_constant(value: Any) -> bool:

@@ -3,6 +3,7 @@
 
 """The backend of torch.compile with sizes that differ from call to call."""
 
+import math
 import warnings
 
 import pytest
@@ -14,6 +15,18 @@ import bayloom.torch  # noqa: E402
 import bayloom.torch_network  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("bayloom_program")
+
+
+class Gelu(torch.nn.Module):
+    """As transformers' GPT-2 has it."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(8, 8)
+
+    def forward(self, x):
+        x = self.layer(x)
+        return 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x.pow(3))))
 
 
 class Reader(torch.nn.Module):
@@ -179,3 +192,14 @@ def test_says_how_to_compile_several_sizes(ranges):
     run = compiled(halves, dynamic=True)
     with torch.no_grad(), pytest.warns(UserWarning, match="dynamic=False.*mark_static"):
         assert run(torch.ones(6, 4)).tolist() == [[2.0] * 4] * 3
+
+
+def test_floats_that_torch_takes_for_dynamic(ranges):
+    model = Gelu().eval()
+    run = compiled(model, dynamic=True)
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.filterwarnings("error", message="bayloom")
+        for length in (3, 7, 2):
+            given = torch.randn(length, 8)
+            torch.testing.assert_close(run(given), model(given), rtol=1e-4, atol=1e-4)
+    assert len(ranges) == 1
