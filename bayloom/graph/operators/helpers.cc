@@ -84,6 +84,18 @@ tensor::Expr WrappedIndex(const tensor::Expr& index, int64_t extent) {
   return tensor::Max(tensor::Min(wrapped, tensor::Expr(extent - 1)), tensor::Expr(0));
 }
 
+Exprs ElementsOf(OperatorContext& context, int input) {
+  const tensor::Tensor list = context.Input(input);
+  if (Rank(list) != 1 || !tensor::IsInteger(list.dtype())) {
+    context.Refuse(fmt::format("input {} has to be a list of integers", input));
+  }
+  Exprs elements;
+  for (int64_t i = 0; i < list.shape()[0]; ++i) {
+    elements.push_back(tensor::Cast(tensor::DType::kInt64, context.builder().ElementOf(list, {i})));
+  }
+  return elements;
+}
+
 tensor::Expr LiteralLike(double value, const tensor::Expr& like) {
   return tensor::Literal(value, like->dtype);
 }

@@ -42,6 +42,9 @@ tensor::Expr ClampedIndex(const tensor::Expr& index, int64_t extent);
 /// A data-dependent index: negative ones count from the end, those out of range are clamped.
 tensor::Expr WrappedIndex(const tensor::Expr& index, int64_t extent);
 
+/// The integers of an input that is a list, element by element.
+Exprs ElementsOf(OperatorContext& context, int input);
+
 /// A literal of the expression's type.
 tensor::Expr LiteralLike(double value, const tensor::Expr& like);
 /// log(1 + exp(x)) without overflow.
