@@ -163,8 +163,8 @@ double DramAccessEnergy(int64_t width_bits);
 double MacEnergy(int word_bits);
 
 /// The architectures that come with the program, by name: "gemmini", "gemmini16x16",
-/// "eyeriss-like", "simba-like". Throws InputError naming them for any other. Energies that the
-/// file does not give are those of `technology` (technology.h), if there is one.
+/// "eyeriss-like", "simba-like", "tpu-like". Throws InputError naming them for any other. Energies
+/// that the file does not give are those of `technology` (technology.h), if there is one.
 Architecture ShippedArchitecture(std::string_view name, const Technology* technology = nullptr);
 std::vector<std::string> ShippedArchitectureNames();
 

@@ -15,6 +15,7 @@ extern const char kGemminiArchitecture[];
 extern const char kGemmini16x16Architecture[];
 extern const char kEyerissLikeArchitecture[];
 extern const char kSimbaLikeArchitecture[];
+extern const char kTpuLikeArchitecture[];
 
 namespace {
 
@@ -26,7 +27,8 @@ struct Shipped {
 constexpr Shipped kShipped[] = {{"gemmini", kGemminiArchitecture},
                                 {"gemmini16x16", kGemmini16x16Architecture},
                                 {"eyeriss-like", kEyerissLikeArchitecture},
-                                {"simba-like", kSimbaLikeArchitecture}};
+                                {"simba-like", kSimbaLikeArchitecture},
+                                {"tpu-like", kTpuLikeArchitecture}};
 
 }  // namespace
 

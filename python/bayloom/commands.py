@@ -212,8 +212,8 @@ def map(subject: Path, architecture: Path, *, objective: str = "energy",
 
     `subject` is an ONNX model, a Timeloop problem (.yaml), or an operation such as
     "matmul:512,512,512" or "conv2d:56x56x64,64,3x3,pad=1". `architecture` is a Timeloop file or
-    "gemmini", "gemmini-16x16", "eyeriss-like", "simba-like"; `objective` "energy", "delay" or
-    "edp". `out` gets the mappings as Timeloop files; `workers` and `pool` are as in `tune`.
+    "gemmini", "gemmini16x16", "eyeriss-like", "simba-like", "tpu-like"; `objective` "energy",
+    "delay" or "edp". `out` gets the mappings as Timeloop files; `workers` and `pool` are as in `tune`.
     """
     text = os.fspath(subject)
     if text.endswith(".onnx"):

@@ -35,8 +35,11 @@ TEST(Architecture, ShippedOnesFeedTheirMultipliers) {
   struct {
     const char* name;
     int64_t multipliers;
-  } const shipped[] = {
-      {"gemmini", 1}, {"gemmini16x16", 256}, {"eyeriss-like", 168}, {"simba-like", 1024}};
+  } const shipped[] = {{"gemmini", 1},
+                       {"gemmini16x16", 256},
+                       {"eyeriss-like", 168},
+                       {"simba-like", 1024},
+                       {"tpu-like", 65536}};
   for (const auto& [name, multipliers] : shipped) {
     const Architecture architecture = ShippedArchitecture(name);
     EXPECT_EQ(architecture.name, name);
@@ -52,6 +55,11 @@ TEST(Architecture, ShippedOnesFeedTheirMultipliers) {
   const Architecture eyeriss = ShippedArchitecture("eyeriss-like");
   EXPECT_EQ(eyeriss.FanoutOf(eyeriss.LevelNamed("GlobalBuffer")), (Fanout{14, 1}));
   EXPECT_EQ(eyeriss.FanoutOf(eyeriss.LevelNamed("Column")), (Fanout{1, 12}));
+  const Architecture tpu = ShippedArchitecture("tpu-like");
+  EXPECT_EQ(tpu.FanoutOf(tpu.LevelNamed("GlobalBuffer")), (Fanout{4, 1}));
+  EXPECT_EQ(tpu.FanoutOf(tpu.LevelNamed("LocalBuffer")), (Fanout{128, 128}));
+  EXPECT_EQ(tpu.levels[tpu.LevelNamed("GlobalBuffer")].WriteEnergyPj(), 18.88);
+  EXPECT_EQ(tpu.arithmetic.mac_energy_pj, 0.084);
   EXPECT_THAT([] { ShippedArchitecture("tpu"); },
               ThrowsMessage<InputError>(HasSubstr("gemmini, gemmini16x16")));
 }

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "bayloom/mapspace/mapping_evaluator.h"
@@ -161,12 +162,69 @@ class PartialMappingModel {
     const Level& level = levels_[position.level];
     return position.is_spread ? level.fanout_outside : level.fanout;
   }
-  double BoundObjective(const PartialMapping& partial, Position position) const;
-  double BoundComponent(const PartialMapping& partial, Position position, int k) const;
-  /// Visits the sets of tensors (one bit each) whose tiles move by their whole width with one of
-  /// the temporal loops that may be next. No loop leaves all tiles where they are.
+  /// How things may go on from a partial mapping, as far as bounds tell.
+  struct Course {
+    int next;  ///< dimension of the next temporal loop; -1: there is none
+    /// Of the loops outside, those that bring a tensor's tile again, at least.
+    std::array<double, kMaxTensors> iterations;
+    /// Delivered to each open window, at least.
+    std::array<double, kMaxOpenWindows> words;
+    /// Which of Rest::least holds of the levels outside.
+    int within;
+  };
+  using Courses = std::array<Course, kMaxDimensions << 2 * (kMaxTensors - 1)>;
+  /// What a level and all outside of it cost at least for what they have to keep, by the tile that
+  /// the levels inside have.
+  struct Rest {
+    /// Of a tensor: if the level's loops, and the first outside of them, are of dimensions that do
+    /// not index it. Last: in any case.
+    std::array<std::array<std::vector<double>, kMaxComponents>, kMaxTensors + 1> least;
+    /// Of a tensor: iterations of loops that do not index it, of the level, at most.
+    std::array<std::vector<double>, kMaxTensors> most_iterations;
+    bool is_limited = false;  ///< whether the level's capacity bounds its tile
+  };
+  void FindRest();
+  void FindRest(int level);
+  using KeptCosts = std::array<Costs, kMaxTensors + 1>;
+  /// As Rest::least, the level's tile being this: what moves between it and the levels outside, and
+  /// these among themselves.
+  KeptCosts LeastKept(int level, const TileIndex& tile) const;
+  /// Which of `rest_` holds outside of what is decided; the levels between count once.
+  int RestLevel(int level) const {
+    const int last = architecture().LastPart(level);
+    return architecture().FirstPart(level) == last ? level : last + 1;
+  }
+  int64_t IndexOf(const TileIndex& tile) const {
+    int64_t index = 0;
+    for (int d = 0; d < dimensions_; ++d) index += tile[d] * strides_[d];
+    return index;
+  }
+  /// All courses, of which one is taken: which loop may be next, which tensors it leaves where they
+  /// are. `looks_closer`: and what windows save then.
+  int FindCourses(const PartialMapping& partial, Position position, bool looks_closer,
+                  Courses& courses) const;
+  double BoundObjective(const PartialMapping& partial, Position position,
+                        std::span<const Course> courses) const;
+  double BoundComponent(const PartialMapping& partial, Position position, int k,
+                        std::span<const Course> courses) const;
+  /// Visits the courses with what each costs of a component, summed over all instances. Of tensors
+  /// that are not `asking` only what the demands say counts.
   template <typename Visit>
-  void ForEachNextLoop(const TileIndex& tile, const Visit& visit) const;
+  void ForEachCost(const PartialMapping& partial, Position position, int k,
+                   std::span<const Course> courses, uint32_t asking, const Visit& visit) const;
+  /// Visits the dimensions whose temporal loops may be next, with the tensors (one bit each) whose
+  /// tiles these move by their whole width. No loop leaves all tiles where they are.
+  template <typename Visit>
+  void ForEachNextLoop(const TileIndex& tile, const Visit& visit) const {
+    bool is_whole = true;
+    for (int d = 0; d < dimensions_; ++d) {
+      if (outside_[d][tile[d]] == 1) continue;
+      is_whole = false;
+      visit(d, MovedBy(d));
+    }
+    if (is_whole) visit(-1, ~uint32_t{0});
+  }
+  uint32_t MovedBy(int dimension) const;
   /// The least sum of what is asked of levels outside, if of each tensor so many instances at most
   /// share what they ask for, and there are `fanout` in all.
   double LeastShared(const std::array<double, kMaxTensors>& asked,
@@ -178,6 +236,7 @@ class PartialMappingModel {
   /// Of reading a tensor from a level for the level inside; of outputs, of updates too.
   Costs AskedOf(int tensor, int level) const;
   void CloseTensor(PartialMapping& partial, int tensor) const;
+  OpenWindow WindowOf(int tensor, const Extents& tile) const;
   void CloseWindow(PartialMapping& partial, int index) const;
   /// The most of a window's words, as a share, that a loop of the dimension leaves in place as far
   /// as this axis of the tensor goes, with any loops before it.
@@ -185,9 +244,12 @@ class PartialMappingModel {
                   double fanout) const;
   /// The most words of each iteration of the loops outside that need not be brought in. A loop of n
   /// iterations that leaves k words in place saves (n - 1) / n of k, and 1 / n of what loops
-  /// outside of it save of each of its sweeps: the most if those that leave more are inside.
-  double MostSaved(const OpenWindow& window, const TileIndex& tile, double fanout) const;
-  bool IsMoved(const OpenWindow& window) const;
+  /// outside of it save of each of its sweeps: the most if those that leave more are inside. The
+  /// first loop is of this dimension (-1: of any), all others before the window is moved by its
+  /// width are of the dimensions `among`.
+  double MostSaved(const OpenWindow& window, const TileIndex& tile, double fanout, int first,
+                   DimensionSet among) const;
+  bool IsMoved(const OpenWindow& window, const TileIndex& tile) const;
   void MoveWindow(OpenWindow& window, int dimension, int64_t count, const Extents& tile) const;
   void FindWeights();
   void FindBounds();
@@ -207,6 +269,9 @@ class PartialMappingModel {
   std::vector<std::vector<double>> outside_;  ///< bound over divisor
   std::vector<std::vector<std::vector<uint8_t>>> multiples_;
   std::vector<Level> levels_;
+  std::vector<Rest> rest_;
+  std::array<int64_t, kMaxDimensions> strides_ = {};  ///< of a tile's number, see IndexOf
+  int64_t tiles_ = 1;
   std::array<int, kMaxComponents> component_level_ = {};
   TileIndex whole_ = {};
   double macs_ = 1;
