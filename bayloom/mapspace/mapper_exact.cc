@@ -13,6 +13,10 @@ namespace {
 
 /// Mappings of "genetic" before the proof: the better the best known, the more is cut off.
 constexpr int64_t kFirstEvaluations = 4000;
+/// Partial mappings of a proof from there, and evaluations of "genetic" if these do not suffice,
+/// before the proof begins again: where they do not, a better mapping is worth more than its time.
+constexpr int64_t kFirstPartials = 300'000;
+constexpr int64_t kMoreEvaluations = 200'000;
 
 class ExactMapper final : public Mapper {
  public:
@@ -44,13 +48,40 @@ class ExactMapper final : public Mapper {
   }
 
  private:
-  static std::optional<Mapping> Prove(MapperContext& context) {
+  /// Takes account of a mapping, by the model.
+  void Evaluate(Mapping mapping, MapperContext& context) {
+    const trial::Outcome outcome =
+        EvaluateByModel(context.model(), context.options().objectives, mapping);
+    context.Count(mapping, outcome);
+    genetic_->Tell(std::move(mapping), outcome, context);
+  }
+
+  /// Evaluates more mappings of "genetic".
+  void Improve(MapperContext& context) {
+    for (int64_t i = 0; i < kMoreEvaluations && !context.Done(); ++i) {
+      std::optional<Mapping> mapping = genetic_->Next(context);
+      if (!mapping) return;
+      Evaluate(*std::move(mapping), context);
+    }
+  }
+
+  std::optional<Mapping> Prove(MapperContext& context) {
     const MapperResult& known = context.result();
     ExactOptions options;
     options.objective = context.options().objectives[0];
-    options.known_value = known.best ? known.value : std::numeric_limits<double>::infinity();
     options.interrupted = [&context] { return context.Done(); };
-    ExactResult found = SearchExactly(context.mapspace(), context.model(), options);
+    options.max_made = kFirstPartials;
+    const auto search = [&] {
+      options.known_value = known.best ? known.value : std::numeric_limits<double>::infinity();
+      return SearchExactly(context.mapspace(), context.model(), options);
+    };
+    ExactResult found = search();
+    if (!found.is_whole && !context.Done()) {
+      if (found.best) Evaluate(*std::move(found.best), context);
+      Improve(context);
+      options.max_made = 0;
+      found = search();
+    }
     if (!found.best && !known.best) return std::nullopt;
     Certificate certificate;
     certificate.problem = context.mapspace().problem().Describe();

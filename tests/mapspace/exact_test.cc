@@ -271,6 +271,13 @@ TEST(ExactSearchTest, StoppedItBoundsWhatIsLeft) {
   EXPECT_FALSE(stopped.is_whole);
   EXPECT_LE(stopped.bound, least);
   EXPECT_GT(stopped.bound, 0.2 * least);
+  options.interrupted = [] { return false; };
+  options.max_made = 3000;
+  const ExactResult given_up = SearchExactly(mapspace, model, options);
+  EXPECT_FALSE(given_up.is_whole);
+  EXPECT_LE(given_up.bound, least);
+  options.max_made = 300'000;
+  EXPECT_TRUE(SearchExactly(mapspace, model, options).is_whole);
 }
 
 TEST(ExactSearchTest, SaysWhatItDoesNotCover) {

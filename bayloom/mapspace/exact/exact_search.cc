@@ -463,13 +463,17 @@ class ExactSearch {
   }
 
   bool Interrupted() {
-    if (++steps_ % kPatience == 0) is_asked_ = is_asked_ || options_.interrupted();
+    if (++steps_ % kPatience == 0) is_asked_ = is_asked_ || IsEnough() || options_.interrupted();
     return is_asked_;
+  }
+
+  bool IsEnough() const {
+    return options_.max_made > 0 && result_.counts.made > static_cast<double>(options_.max_made);
   }
 
   /// Whether to give up, of so many partial mappings.
   bool Stop(size_t partials) {
-    is_asked_ = is_asked_ || options_.interrupted() ||
+    is_asked_ = is_asked_ || IsEnough() || options_.interrupted() ||
                 static_cast<int64_t>(partials) > options_.max_partials;
     return is_asked_;
   }

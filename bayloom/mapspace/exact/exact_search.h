@@ -53,6 +53,8 @@ struct ExactOptions {
   std::function<bool()> interrupted = [] { return false; };
   /// Partial mappings of one level that are kept before the search is given up (a kilobyte each).
   int64_t max_partials = 4'000'000;
+  /// Partial mappings that are made before the search is given up; 0: any number.
+  int64_t max_made = 0;
   int sample = 32;
 };
 
