@@ -108,7 +108,9 @@ def call(arguments: Sequence[str]) -> str:
 
 
 def failure(code: int, said: str, command: str) -> Exception:
-    """The last line of what a command said when it failed."""
+    """The last line of what a command said when it failed, or the signal that ended it."""
+    if code < 0:
+        return CommandFailed(f"'bayloom {command}' was ended by {signal.Signals(-code).name}")
     lines = said.strip().splitlines() or [f"'bayloom {command}' ended with {code}"]
     kinds = {_BAD_INPUT: InputError, _NOT_IN_THIS_BUILD: NoCompiler}
     text = lines[-1].removeprefix("bayloom: ")

@@ -315,6 +315,15 @@ def test_errors_are_the_programs(network):
         bayloom.tune("small.onnx", trials=0)
 
 
+def test_a_signal_that_ends_the_program_is_named(monkeypatch, tmp_path):
+    program = tmp_path / "bayloom"
+    program.write_text("#!/bin/sh\necho '3 of 14 tasks tuned' >&2\nkill -KILL $$\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("BAYLOOM_PROGRAM", str(program))
+    with pytest.raises(bayloom.CommandFailed, match="'bayloom compile' was ended by SIGKILL"):
+        bayloom.compile("small.onnx")
+
+
 def test_maps_operations():
     result = bayloom.map("matmul:64,64,64", "gemmini", evaluations=300, seed=1, db="m.db")
     again = bayloom.map("matmul:64,64,64", "gemmini", evaluations=300, seed=1)
