@@ -15,6 +15,7 @@
 /// `bayes/bayesian_search.h` with `bayes/objective_model.h` and `bayes/candidate_pool.h`;
 /// `techniques/heuristic_search.h` and its variants; `transfer.h`.
 
+#include "bayloom/optimizer/contexts.h"
 #include "bayloom/optimizer/feature_options.h"
 #include "bayloom/optimizer/local_search.h"
 #include "bayloom/optimizer/optimizer.h"

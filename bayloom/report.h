@@ -5,6 +5,8 @@
 
 /// Module report: digests of runs, fed trial by trial; tables, units, summaries.
 
+#include "bayloom/report/context_condition.h"
+#include "bayloom/report/context_report.h"
 #include "bayloom/report/cores_table.h"
 #include "bayloom/report/design_table.h"
 #include "bayloom/report/division_table.h"

@@ -13,6 +13,8 @@
 #include "bayloom/search/comma_list.h"
 #include "bayloom/search/command_builder.h"
 #include "bayloom/search/command_template.h"
+#include "bayloom/search/context_table.h"
+#include "bayloom/search/context_tree.h"
 #include "bayloom/search/durable_study.h"
 #include "bayloom/search/earlier_searches.h"
 #include "bayloom/search/evaluator.h"

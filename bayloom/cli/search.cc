@@ -42,15 +42,21 @@
 namespace bayloom::cli {
 namespace {
 
-constexpr int64_t kDefaultTrials = 100;
+constexpr int64_t kDefaultTrials = 100, kTrialsOfContext = 20;
+
+/// What the command line says of how configurations are evaluated.
+void OverrideEvaluator(const SearchArguments& arguments, search::Scenario& scenario) {
+  if (!arguments.command.empty()) search::OverrideCommand(arguments.command, scenario);
+  if (!arguments.recorded.empty()) search::OverrideRecorded(arguments.recorded, scenario);
+  if (arguments.sandbox) scenario.evaluator.sandbox = true;
+}
 
 search::Scenario LoadWithOverrides(const SearchArguments& arguments) {
   const bool is_source = arguments.kernel.IsSource(arguments.scenario.path);
   search::Scenario scenario = arguments.scenario.Load(
       is_source ? arguments.kernel.ScenarioText(arguments.scenario.path) : "");
-  if (!arguments.command.empty()) search::OverrideCommand(arguments.command, scenario);
-  if (!arguments.recorded.empty()) search::OverrideRecorded(arguments.recorded, scenario);
-  if (arguments.sandbox) scenario.evaluator.sandbox = true;
+  OverrideEvaluator(arguments, scenario);
+  for (search::Scenario& context : scenario.contexts) OverrideEvaluator(arguments, context);
   if (scenario.evaluator.kind == search::EvaluatorKind::kNone) {
     throw InputError(
         fmt::format("'{}' does not say how a configuration is evaluated: give it an "
@@ -58,21 +64,56 @@ search::Scenario LoadWithOverrides(const SearchArguments& arguments) {
                     "to be asked and told)",
                     arguments.scenario.path));
   }
-  if (!scenario.max_trials && !scenario.max_seconds) scenario.max_trials = kDefaultTrials;
+  if (!scenario.max_trials && !scenario.max_seconds) {
+    scenario.max_trials = scenario.contexts.empty()
+                              ? kDefaultTrials
+                              : kTrialsOfContext * std::ssize(scenario.contexts);
+  }
   arguments.learn_from.Teach(arguments.scenario.DatabaseFor(scenario), scenario);
   return scenario;
 }
 
-std::vector<search::SearchMember> LoadMembers(const SearchArguments& arguments) {
+/// The contexts of a scenario, which share its budget and its database.
+std::vector<search::SearchMember> ContextsOf(search::Scenario scenario,
+                                             SearchArguments& arguments) {
+  if (!arguments.out.empty() || !arguments.csv.empty() || !arguments.weights.empty()) {
+    throw InputError(
+        "--out, --csv and --weights are not for contexts; --emit FILE.json writes their table");
+  }
+  arguments.contexts.name = scenario.name;
+  arguments.scenario.trials = scenario.max_trials;
+  const std::string database = arguments.scenario.DatabaseFor(scenario);
+  std::vector<search::SearchMember> members;
+  for (search::Scenario& context : scenario.contexts) {
+    members.push_back({std::move(context), database});
+  }
+  arguments.options.run.budget.seconds =
+      scenario.max_seconds.value_or(std::numeric_limits<double>::infinity());
+  return members;
+}
+
+/// Notes in the arguments what a scenario with contexts says of all of them.
+std::vector<search::SearchMember> LoadMembers(SearchArguments& arguments) {
   std::vector<search::SearchMember> members;
   SearchArguments each = arguments;
   const auto add = [&] {
     search::Scenario scenario = LoadWithOverrides(each);
+    if (!scenario.contexts.empty()) {
+      if (!arguments.others.empty()) {
+        throw InputError(fmt::format("'{}' has contexts: it is searched alone",
+                                     base::SingleLine(scenario.name)));
+      }
+      members = ContextsOf(std::move(scenario), arguments);
+      return;
+    }
     std::string database = arguments.scenario.DatabaseFor(scenario);
     members.push_back({std::move(scenario), std::move(database)});
   };
   if (arguments.others.empty()) {
     add();
+    if (arguments.contexts.name.empty() && !arguments.contexts.files.empty()) {
+      throw InputError("--emit writes the table of a scenario's contexts, and there are none");
+    }
     return members;
   }
   if (!arguments.command.empty() || !arguments.recorded.empty() || !arguments.out.empty() ||
@@ -100,6 +141,10 @@ std::vector<search::SearchMember> LoadMembers(const SearchArguments& arguments) 
 }
 
 void PrintBeginning(const search::ScenarioSearch& search, const SearchArguments& arguments) {
+  if (search.AreContexts()) {
+    Say("{}", arguments.contexts.Beginning(search));
+    return;
+  }
   if (search.members().size() > 1) {
     Say("{} {} scenarios together, {} scheduler, slots of {} trials\n",
         arguments.options.resume ? "Resuming" : "Searching", search.members().size(),
@@ -221,6 +266,7 @@ std::vector<std::string> ResumedSearch(const SearchArguments& arguments) {
     add("--until-plateau", std::to_string(*scenario.until_plateau));
     if (scenario.plateau_gain > 0) add("--plateau-gain", fmt::format("{}", scenario.plateau_gain));
   }
+  for (const std::string& file : arguments.contexts.files) add("--emit", file);
   add("--db", arguments.scenario.database);
   line.push_back("--resume");
   return line;
@@ -298,11 +344,19 @@ void PrintFront(const SearchArguments& arguments, const search::ScenarioSearch& 
 
 void PrintResult(const SearchArguments& arguments, const search::ScenarioSearch& search,
                  trial::StopReason reason) {
-  const bool is_single = search.members().size() == 1;
+  const bool are_contexts = search.AreContexts();
+  const bool is_single = search.members().size() == 1 && !are_contexts;
   if (arguments.json) {
-    nlohmann::json summary = is_single ? SummaryOf(search, 0) : SummaryOfAll(search);
+    nlohmann::json summary = are_contexts ? arguments.contexts.Json(search)
+                             : is_single  ? SummaryOf(search, 0)
+                                          : SummaryOfAll(search);
     summary["end"] = trial::ToString(reason);
     fmt::print("{}\n", report::JsonText(summary));
+    return;
+  }
+  if (are_contexts) {
+    fmt::print("{}\n{}{}", EndText(search, reason), arguments.contexts.Result(search),
+               CommandsAfter(arguments, search, reason).Text());
     return;
   }
   if (!is_single) {
@@ -359,7 +413,7 @@ trial::StopReason RunWithProgress(search::ScenarioSearch& search, int jobs,
   return reason;
 }
 
-void RunSearchCommand(const SearchArguments& arguments) {
+void RunSearchCommand(SearchArguments arguments) {
   std::vector<search::SearchMember> members = LoadMembers(arguments);
   search::SearchOptions options = arguments.Options(members);
   std::vector<kernel::KernelEvaluator*> kernels;
@@ -382,7 +436,7 @@ void RunSearchCommand(const SearchArguments& arguments) {
   PrintBeginning(search, arguments);
   const trial::StopReason reason =
       RunWithProgress(search, options.jobs, arguments.workers, kernels);
-  if (search.members().size() == 1) Export(arguments, search);
+  if (!search.AreContexts() && search.members().size() == 1) Export(arguments, search);
   PrintResult(arguments, search, reason);
   ThrowIfLost(reason, search.lost());
   if (reason == trial::StopReason::kGaveUp) {
@@ -392,6 +446,13 @@ void RunSearchCommand(const SearchArguments& arguments) {
         search.Status().trials));
   }
   const search::Study& study = search.study(0);
+  const bool are_hopeless =
+      std::ranges::all_of(search.slots(), [&](int member) { return !search.study(member).best(); });
+  if (search.AreContexts() && are_hopeless && study.last()) {
+    throw CheckFailed(fmt::format("none of {} trials has a value; of the last one in {}: {}",
+                                  search.Status().trials, search.members()[0].scenario.name,
+                                  study.last()->outcome.reason));
+  }
   if (search.members().size() == 1 && !study.best() && study.feasible_trials() > 0) {
     throw CheckFailed(fmt::format("none of {} trials has a value at the last fidelity",
                                   report::FormatCount(study.trials())));

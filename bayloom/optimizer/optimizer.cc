@@ -13,6 +13,7 @@
 #include "bayloom/model/gaussian_process.h"
 #include "bayloom/model/random_forest.h"
 #include "bayloom/optimizer/bayes/bayesian_search.h"
+#include "bayloom/optimizer/bayes/context_search.h"
 #include "bayloom/optimizer/bayes/exclusion_filter.h"
 #include "bayloom/optimizer/bayes/fidelity_search.h"
 #include "bayloom/optimizer/bayes/scalarized_search.h"
@@ -160,6 +161,9 @@ std::unique_ptr<Optimizer> MakeUnfiltered(std::string_view name,
           "searches to learn from");
     }
     return std::make_unique<FidelitySearch>(std::move(space), options);
+  }
+  if (options.context && (name == "bayesian" || name == "portfolio")) {
+    return std::make_unique<ContextSearch>(std::move(space), options);
   }
   if (!options.thresholds.empty() && options.thresholds.size() != options.objectives.size()) {
     throw InputError(fmt::format("{} thresholds for {} objectives", options.thresholds.size(),

@@ -15,6 +15,7 @@
 #include "bayloom/acquisition/utility.h"
 #include "bayloom/base/registry.h"
 #include "bayloom/model/objective_scale.h"
+#include "bayloom/optimizer/contexts.h"
 #include "bayloom/optimizer/feature_options.h"
 #include "bayloom/optimizer/transfer.h"
 #include "bayloom/space/configuration.h"
@@ -148,6 +149,9 @@ struct OptimizerOptions {
   /// "bayesian" decides for each configuration at which fidelity it is to be evaluated, by what a
   /// second of that tells of the last one. Outcomes of the others are no candidates for the best.
   std::optional<FidelityOptions> fidelity = {};
+  /// The same parameters are searched in other contexts as well, of which "bayesian" learns; the
+  /// other optimizers search each on its own.
+  std::optional<ContextOptions> context = {};
   /// The bayesian optimizers ask for canonical configurations only, as long as they find new ones.
   space::CanonicalForm canonical = {};
   /// Known constraints that are code: what it excludes is never asked for. The space does not know

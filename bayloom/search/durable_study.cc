@@ -55,8 +55,7 @@ record::RunRecord FindStudy(record::Store& store, record::RunId id) {
 }
 
 Scenario ScenarioOf(const record::RunRecord& record) {
-  Scenario scenario = ParseScenario(record.definition, record.name);
-  scenario.name = record.name;
+  Scenario scenario = ParseScenario(record.definition, record.name, record.name);
   scenario.optimizer = record.proposer;
   return scenario;
 }

@@ -183,6 +183,9 @@ EarlierSearches LearnFromSearches(std::span<const std::string> files, const std:
 std::vector<std::string> TeachOptimizer(const run::LearnFrom& sources, const std::string& method,
                                         const std::string& own_database, Scenario& scenario) {
   if (sources.IsOff()) return {};
+  if (scenario.optimizer_options.context || !scenario.contexts.empty()) {
+    throw OptionError("learn-from", "contexts learn of each other, and not from earlier searches");
+  }
   if (scenario.optimizer != "bayesian") {
     throw OptionError(
         "learn-from",

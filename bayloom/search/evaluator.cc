@@ -24,10 +24,20 @@ std::unique_ptr<trial::Evaluator<space::Configuration>> MakeTabulated(
   measurements[0] = options.measurement;
   auto records = std::make_shared<const RecordedSpace>(
       RecordedSpace::Load(options.recorded, std::move(measurements), space.get()));
+  // Of a context that has a file of its own, the records need not say which it is.
+  std::vector<std::string> unrecorded;
+  for (int i = 0; i < space->size(); ++i) {
+    const space::Parameter& parameter = space->parameter(i);
+    if (parameter.Cardinality() == 1 && !records->HasParameter(parameter.name())) {
+      unrecorded.push_back(parameter.name());
+    }
+  }
   return std::make_unique<trial::InlineEvaluator<space::Configuration>>(
-      [space = std::move(space),
-       records = std::move(records)](const space::Configuration& configuration) {
-        return records->OutcomeOf(space::ToJson(*space, configuration));
+      [space = std::move(space), records = std::move(records),
+       unrecorded = std::move(unrecorded)](const space::Configuration& configuration) {
+        nlohmann::json values = space::ToJson(*space, configuration);
+        for (const std::string& name : unrecorded) values.erase(name);
+        return records->OutcomeOf(values);
       },
       jobs);
 }

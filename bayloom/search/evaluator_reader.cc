@@ -157,6 +157,22 @@ void ReadRunningOptions(const yaml::YamlValue& field, const space::Space& space,
   ReadAnswerFormat(field, options.answer);
 }
 
+/// A path, in which parameters with a single value, such as those of a context, may be named.
+std::string ReadPath(const yaml::YamlValue& field, const space::Space& space) {
+  const Result<TextTemplate> path = TextTemplate::Parse(field.Text());
+  if (!path) return field.Text();  // braces of its own
+  bool is_filled = true;
+  std::string filled = path->Fill([&](const TextTemplate::Placeholder& hole) -> std::string {
+    const int place = space.IndexOf(hole.name);
+    if (place >= 0 && space.parameter(place).Cardinality() == 1) {
+      return space::ToString(space.parameter(place).ValueAt(0));
+    }
+    is_filled = false;
+    return "";
+  });
+  return is_filled ? filled : field.Text();
+}
+
 }  // namespace
 
 std::string PathFrom(const std::string& here, const std::string& path) {
@@ -192,7 +208,7 @@ void ReadEvaluator(const yaml::YamlValue& field, Scenario& scenario) {
   if (recorded) {
     field.AllowOnly({"recorded", "measurement"});
     options.kind = EvaluatorKind::kRecorded;
-    options.recorded = PathFrom(options.here, recorded->Text());
+    options.recorded = PathFrom(options.here, ReadPath(*recorded, space));
     if (const auto name = field.Find("measurement")) options.measurement = name->Text();
     return;
   }

@@ -18,10 +18,22 @@ namespace {
 
 constexpr int64_t kMaxTrials = 1000000000;
 
+/// Whether an entry names a context, and another one than this.
+bool IsOfAnother(const std::string& name, const yaml::YamlValue& field,
+                 const ContextValues* context) {
+  return context != nullptr && std::ranges::any_of(context->values, [&](const auto& value) {
+           return value.first == name && space::ToString(value.second) != field.Text();
+         });
+}
+
 /// Configurations to try first, as maps of values.
-void ReadKnown(const yaml::YamlValue& known, Scenario& scenario) {
+void ReadKnown(const yaml::YamlValue& known, const ContextValues* context, Scenario& scenario) {
   for (const yaml::YamlValue& item : known.Items()) {
     std::map<std::string, space::Value> values;
+    const bool is_elsewhere = std::ranges::any_of(item.Entries(), [&](const auto& entry) {
+      return IsOfAnother(entry.first, entry.second, context);
+    });
+    if (is_elsewhere) continue;
     for (const auto& [name, field] : item.Entries()) values[name] = ReadValue(field);
     const Result<space::Configuration> configuration = scenario.space->Parse(values);
     if (!configuration) item.Fail(configuration.error().message);
@@ -222,16 +234,27 @@ void ReadFidelity(const yaml::YamlValue& top, SpaceReader& space, Scenario& scen
   space.Add(std::move(parameter), fidelity);
 }
 
-}  // namespace
+/// What a kernel's declarations may name is a size as well.
+void AddToSizes(const ContextValues& context, Scenario& scenario) {
+  if (scenario.evaluator.kind != EvaluatorKind::kKernel) return;
+  auto kernel = std::make_shared<KernelDefinition>(*scenario.evaluator.kernel);
+  for (auto& size : kernel->sizes) {
+    for (const auto& [name, value] : context.values) {
+      if (!std::holds_alternative<std::string>(value)) size[name] = value;
+    }
+  }
+  scenario.evaluator.kernel = std::move(kernel);
+}
 
-void ReadOwnScenario(const yaml::YamlValue& top, SpaceReader& space, Scenario& scenario) {
-  top.AllowOnly({"name", "parameters", "constraints", "minimize", "maximize", "evaluator", "budget",
-                 "optimizer", "seed", "task", "known", "fidelity", "thresholds"});
-  if (const auto name = top.Find("name")) scenario.name = name->Name();
+/// Reads all but the contexts: of one of them, or of all together.
+void ReadIn(const ContextValues* context, const yaml::YamlValue& top, SpaceReader& space,
+            Scenario& scenario) {
+  const auto contexts = top.Find("contexts");
   ReadParameters(top, space);
+  if (contexts) AddContexts(*contexts, context, space);
   if (top.Find("fidelity")) ReadFidelity(top, space, scenario);
   scenario.space = space.Finish(top.At("parameters"));
-  if (const auto known = top.Find("known")) ReadKnown(*known, scenario);
+  if (const auto known = top.Find("known")) ReadKnown(*known, context, scenario);
   ReadObjective(top, scenario);
   if (const auto thresholds = top.Find("thresholds")) ReadThresholds(*thresholds, scenario);
   if (const auto evaluator = top.Find("evaluator")) ReadEvaluator(*evaluator, scenario);
@@ -243,6 +266,56 @@ void ReadOwnScenario(const yaml::YamlValue& top, SpaceReader& space, Scenario& s
   if (const auto seed = top.Find("seed")) {
     scenario.optimizer_options.seed =
         static_cast<uint64_t>(seed->IntWithin(0, std::numeric_limits<int64_t>::max()));
+  }
+  if (context != nullptr) AddToSizes(*context, scenario);
+}
+
+/// What is known of the context, which is one of `joint`, if that is not null.
+void ReadContext(const ContextValues& context, const yaml::YamlValue& top, SpaceReader space,
+                 std::shared_ptr<const space::Space> joint, Scenario& scenario) {
+  scenario.name += " " + context.Text();
+  ReadIn(&context, top, space, scenario);
+  scenario.max_trials.reset();  // the budget is that of all
+  scenario.max_seconds.reset();
+  scenario.default_configuration = scenario.space->Default();
+  for (const auto& [name, value] : context.values) {
+    double number = 0;
+    if (space::ParseNumber(space::ToString(value), number)) scenario.task[name] = number;
+  }
+  if (joint == nullptr) return;
+  optimizer::ContextOptions& options = scenario.optimizer_options.context.emplace();
+  for (const auto& [name, value] : context.values) {
+    options.places.push_back(joint->IndexOf(name));
+    options.coordinates.push_back(*joint->parameter(options.places.back()).CoordinateOf(value));
+  }
+  options.joint = std::move(joint);
+}
+
+}  // namespace
+
+void ReadOwnScenario(const yaml::YamlValue& top, SpaceReader& space, Scenario& scenario,
+                     const std::string& context) {
+  top.AllowOnly({"name", "parameters", "constraints", "minimize", "maximize", "evaluator", "budget",
+                 "optimizer", "seed", "task", "known", "fidelity", "thresholds", "contexts"});
+  if (const auto name = top.Find("name")) scenario.name = name->Name();
+  const auto contexts = top.Find("contexts");
+  if (!contexts) return ReadIn(nullptr, top, space, scenario);
+  if (const auto fidelity = top.Find("fidelity")) {
+    fidelity->Fail("a scenario with contexts has no fidelities");
+  }
+  Scenario beginning;
+  beginning.name = scenario.name;
+  beginning.text = scenario.text;
+  beginning.evaluator.here = scenario.evaluator.here;
+  const std::vector<ContextValues> all = ReadContexts(*contexts);
+  for (const ContextValues& values : all) {
+    if (beginning.name + " " + values.Text() != context) continue;
+    return ReadContext(values, top, space.Another(), nullptr, scenario);
+  }
+  ReadIn(nullptr, top, space, scenario);
+  for (const ContextValues& values : all) {
+    ReadContext(values, top, space.Another(), scenario.space,
+                scenario.contexts.emplace_back(beginning));
   }
 }
 

@@ -225,6 +225,10 @@ std::vector<std::pair<nlohmann::json, trial::Outcome>> RecordedSpace::Records() 
   return records;
 }
 
+bool RecordedSpace::HasParameter(const std::string& name) const {
+  return !outcomes_.empty() && base::ParseJsonOrDiscard(outcomes_.begin()->first).contains(name);
+}
+
 int64_t RecordedSpace::CountFeasible() const {
   return std::count_if(outcomes_.begin(), outcomes_.end(),
                        [](const auto& entry) { return entry.second.ok(); });

@@ -35,6 +35,9 @@ class RecordedSpace {
   /// All records, in the order of their canonical texts: values of lists are texts.
   std::vector<std::pair<nlohmann::json, trial::Outcome>> Records() const;
 
+  /// Whether the records' configurations have a value of that name.
+  bool HasParameter(const std::string& name) const;
+
   const std::string& measurement() const { return measurement_; }
   int64_t size() const { return static_cast<int64_t>(outcomes_.size()); }
   int64_t CountFeasible() const;

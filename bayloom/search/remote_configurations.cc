@@ -26,8 +26,8 @@ Scenario ScenarioOf(const Json& definition) {
                                                            : std::string();
   };
   // A name with slashes would lead out of the folder.
-  Scenario scenario = ParseScenario(text("text"), text("folder") + "/scenario");
-  scenario.name = base::SingleLine(text("name"));
+  Scenario scenario =
+      ParseScenario(text("text"), text("folder") + "/scenario", base::SingleLine(text("name")));
   if (const std::string command = text("command"); !command.empty()) {
     OverrideCommand(command, scenario);
   }

@@ -24,12 +24,11 @@ bool Scenario::IsFull(const space::Configuration& configuration) const {
   return optimizer::IsLastFidelity(*space, configuration);
 }
 
-Scenario ParseScenario(const std::string& text, const std::string& path) {
-  return ParseScenario(text, path, {});
-}
+namespace {
 
-Scenario ParseScenario(const std::string& text, const std::string& path,
-                       std::span<const CodeConstraint> constraints) {
+/// `name`: of a context, or empty.
+Scenario Read(const std::string& text, const std::string& path,
+              std::span<const CodeConstraint> constraints, const std::string& name) {
   const yaml::YamlValue top = yaml::YamlValue::Parse(text, path);
   const std::filesystem::path file(path);
   Scenario scenario;
@@ -47,10 +46,34 @@ Scenario ParseScenario(const std::string& text, const std::string& path,
   } else if (top.Find("tune_params_keys")) {
     ReadKernelTunerCache(top, space, scenario);
   } else {
-    ReadOwnScenario(top, space, scenario);
+    ReadOwnScenario(top, space, scenario, name);
   }
   scenario.default_configuration = scenario.space->Default();
   return scenario;
+}
+
+}  // namespace
+
+std::vector<Scenario> EachContext(Scenario scenario) {
+  if (!scenario.contexts.empty()) return std::move(scenario.contexts);
+  std::vector<Scenario> alone;
+  alone.push_back(std::move(scenario));
+  return alone;
+}
+
+Scenario ParseScenario(const std::string& text, const std::string& path) {
+  return Read(text, path, {}, "");
+}
+
+Scenario ParseScenario(const std::string& text, const std::string& path, const std::string& name) {
+  Scenario scenario = Read(text, path, {}, name);
+  scenario.name = name;
+  return scenario;
+}
+
+Scenario ParseScenario(const std::string& text, const std::string& path,
+                       std::span<const CodeConstraint> constraints) {
+  return Read(text, path, constraints, "");
 }
 
 Scenario LoadScenario(const std::string& path) {

@@ -58,7 +58,15 @@ struct Scenario {
 
   std::string optimizer = "bayesian";
   optimizer::OptimizerOptions optimizer_options;
+
+  /// The same scenario in each of its contexts, such as sizes of a problem, where it names some:
+  /// what is searched in its place, together. Its own space then has the contexts' values as
+  /// parameters, the last ones; in each of these they have a single value.
+  std::vector<Scenario> contexts = {};
 };
+
+/// A scenario by itself, or its contexts.
+std::vector<Scenario> EachContext(Scenario scenario);
 
 /// Of a scenario that times a kernel: the seconds of the unit that its objective is in.
 double KernelTimeUnit(const Scenario& scenario);
@@ -73,5 +81,7 @@ double KernelTimeUnit(const Scenario& scenario);
 Scenario LoadScenario(const std::string& path);
 /// The same from text; `path` names it in messages and is what relative paths start from.
 Scenario ParseScenario(const std::string& text, const std::string& path);
+/// The same, of one of its contexts if it has some of which one has this name.
+Scenario ParseScenario(const std::string& text, const std::string& path, const std::string& name);
 
 }  // namespace bayloom::search

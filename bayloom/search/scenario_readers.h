@@ -12,7 +12,10 @@ namespace bayloom::search {
 // The dialects of scenario files; LoadScenario chooses. Each fills in what its files say, the space
 // by the reader.
 
-void ReadOwnScenario(const yaml::YamlValue& top, SpaceReader& space, Scenario& scenario);
+/// `context`: the name of the only context to be read, if it has contexts of which one is called
+/// so; else all of them are.
+void ReadOwnScenario(const yaml::YamlValue& top, SpaceReader& space, Scenario& scenario,
+                     const std::string& context);
 void ReadHyperMapperScenario(const yaml::YamlValue& top, SpaceReader& space, Scenario& scenario);
 void ReadKernelTunerSpace(const yaml::YamlValue& top, SpaceReader& space, Scenario& scenario);
 /// A cache file of Kernel Tuner without its configurations.
@@ -40,6 +43,19 @@ std::vector<TextTemplate> ReadTemplates(const yaml::YamlValue& field, const spac
 /// A parameter of which only the values are given, in a list: numbers, texts or truth values.
 std::unique_ptr<space::Parameter> ReadListParameter(const std::string& name,
                                                     const yaml::YamlValue& values);
+
+/// A context of a scenario: a value of each of the parameters that `contexts` names.
+struct ContextValues {
+  std::vector<std::pair<std::string, space::Value>> values;
+
+  /// "M=64 N=128".
+  std::string Text() const;
+};
+
+/// All contexts that the field names: each value with each of the others'.
+std::vector<ContextValues> ReadContexts(const yaml::YamlValue& field);
+/// Adds their values to the parameters, as the last ones: all, or of `only` this one.
+void AddContexts(const yaml::YamlValue& field, const ContextValues* only, SpaceReader& space);
 
 /// The value of a parameter as a file gives it: a scalar, or a list of whole numbers.
 space::Value ReadValue(const yaml::YamlValue& field);

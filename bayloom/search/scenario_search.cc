@@ -126,8 +126,11 @@ class BestAgain final : public run::RepeatTask<space::Configuration> {
 ScenarioSearch::ScenarioSearch(std::vector<SearchMember> members, SearchOptions options)
     : members_(std::move(members)), options_(std::move(options)) {
   Check(members_, options_.repeat);
-  options_.run = run::WithDefaults(
-      std::move(options_.run), {.scheduler = scheduling::kDefaultScheduler, .trials_per_slot = 8});
+  run::RunOptions defaults = {.scheduler = scheduling::kDefaultScheduler, .trials_per_slot = 8};
+  // Contexts learn of each other's last trials.
+  if (AreContexts()) defaults = {.scheduler = "round-robin", .trials_per_slot = 1};
+  options_.run = run::WithDefaults(std::move(options_.run), defaults);
+  ShareContexts();
   // First: an evaluator that cannot be made leaves no database behind.
   for (const SearchMember& member : members_) AddEvaluator(member.scenario);
   for (const SearchMember& member : members_) {
@@ -137,7 +140,8 @@ ScenarioSearch::ScenarioSearch(std::vector<SearchMember> members, SearchOptions 
   }
   run::RunOptions run = options_.run;
   // One of several scenarios may fail without the others. A recorded space may have few records.
-  if (members_.size() == 1 && members_[0].scenario.evaluator.kind != EvaluatorKind::kRecorded) {
+  if ((members_.size() == 1 || AreContexts()) &&
+      members_[0].scenario.evaluator.kind != EvaluatorKind::kRecorded) {
     run.failures_alike = run::kMaxFailuresAlike;
   }
   // A single scenario takes no turns, and need not wait for the end of a slot.
@@ -147,6 +151,27 @@ ScenarioSearch::ScenarioSearch(std::vector<SearchMember> members, SearchOptions 
 }
 
 ScenarioSearch::~ScenarioSearch() = default;
+
+bool ScenarioSearch::AreContexts() const {
+  const auto joint = [](const SearchMember& member) {
+    const auto& context = member.scenario.optimizer_options.context;
+    return context ? context->joint.get() : nullptr;
+  };
+  return joint(members_[0]) != nullptr && std::ranges::all_of(members_, [&](const auto& member) {
+           return joint(member) == joint(members_[0]);
+         });
+}
+
+void ScenarioSearch::ShareContexts() {
+  std::map<const space::Space*, std::shared_ptr<optimizer::ContextModel>> models;
+  for (SearchMember& member : members_) {
+    optimizer::OptimizerOptions& options = member.scenario.optimizer_options;
+    if (!options.context) continue;
+    auto& model = models[options.context->joint.get()];
+    if (model == nullptr) model = optimizer::MakeContextModel(options.context->joint, options);
+    options.context->model = model;
+  }
+}
 
 void ScenarioSearch::AddEvaluator(const Scenario& scenario) {
   const int64_t trials =

@@ -17,7 +17,7 @@
 
 namespace bayloom::search {
 
-/// A scenario to be searched.
+/// A scenario to be searched, or a context of one (EachContext).
 struct SearchMember {
   Scenario scenario;
   std::string database;  ///< path of the store that keeps its trials
@@ -72,6 +72,8 @@ class ScenarioSearch {
                         const std::function<void(const run::RepeatStatus&)>& on_repeat = {});
 
   std::span<const SearchMember> members() const { return members_; }
+  /// Whether the members are the contexts of one scenario, which learn of each other.
+  bool AreContexts() const;
   const Study& study(int member) const { return studies_[member]->study(); }
   const record::RunRecord& record(int member) const { return studies_[member]->record(); }
   /// Whether it goes on with an earlier search.
@@ -92,6 +94,8 @@ class ScenarioSearch {
   std::vector<RepeatedConfiguration> RepeatedOf(int member) const;
 
  private:
+  /// Has the contexts of a scenario learn together.
+  void ShareContexts();
   void AddEvaluator(const Scenario& scenario);
   void AddTask(int member);
   bool IsBetter(int member, double a, double b) const;

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "bayloom/base/result.h"
 #include "bayloom/base/single_line.h"
 #include "bayloom/space/configuration_json.h"
 
@@ -40,6 +41,12 @@ Study::Study(const Scenario& scenario, std::unique_ptr<optimizer::Optimizer> opt
       optimizer_(std::move(optimizer)),
       store_(store),
       stop_(scenario.stop, objectives_) {
+  if (!scenario.contexts.empty()) {
+    throw InputError(fmt::format(
+        "scenario '{}' has contexts, which 'bayloom search' searches together; one alone cannot be "
+        "asked and told",
+        base::SingleLine(scenario.name)));
+  }
   if (scenario.default_configuration) {
     first_.push_front(*scenario.default_configuration);
   } else if (const auto defaults = space_->Parse({})) {

@@ -21,6 +21,7 @@ from .compiled import CompiledNetwork, Session, load
 from .database import Database, open
 from .decoder import Decoder
 from .kernel import run_kernel, store_results, tune_kernel
+from .moe import moe_table
 from .parameters import (Categorical, Factorization, Integer, Ordinal, Parameter, Permutation,
                          Real)
 from .program import CommandFailed, NoCompiler, Stopped
@@ -31,6 +32,6 @@ __all__ = [
     "Categorical", "CommandFailed", "CompiledNetwork", "Database", "Decoder",
     "Exhausted", "Factorization",
     "FinishedTrial", "Infeasible", "InputError", "Integer", "MachineError", "NoCompiler", "Ordinal",
-    "Parameter", "Permutation", "Real", "Session", "Stopped", "Study", "Trial", "load", "optimizers", "search",
+    "Parameter", "Permutation", "Real", "Session", "Stopped", "Study", "Trial", "load", "moe_table", "optimizers", "search",
     "run_kernel", "store_results", "tune", "tune_kernel",
 ]

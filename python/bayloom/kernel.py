@@ -26,6 +26,9 @@ _OTHER_STRATEGIES = {"diff_evo", "firefly_algorithm", "greedy_ils", "greedy_mls"
                      "basinhopping", "minimize", "mls", "ordered_greedy_mls", "pso", "pyatf",
                      "skopt", "hgb"}
 _RANDOM_SAMPLES = 100  # of Kernel Tuner's random_sample
+# What its results always say of where a trial's time went, in milliseconds.
+_NO_TIMES = dict.fromkeys(("compile_time", "verification_time", "benchmark_time", "strategy_time",
+                           "framework_time"), 0.0)
 
 
 def tune_kernel(*arguments: Any, **options: Any) -> Tuple[list, dict]:
@@ -173,7 +176,7 @@ def tune_kernel_source(kernel_name: str, kernel_source: Any, problem_size: Any, 
         finally:
             if not simulation_mode:
                 known.write(goal, higher)
-    results = [details.get(known.key(result), result) for result in results]
+    results = [{**_NO_TIMES, **details.get(known.key(result), result)} for result in results]
     best = [result for result in results if "error" not in result]
     environment["best_config"] = (max if higher else min)(
         best, key=lambda result: result[goal]) if best else None
@@ -333,5 +336,5 @@ def _print_best(best: Optional[Mapping], objective: str, count: int) -> None:
         print(f"none of {count} configurations has a value", file=sys.stderr)
         return
     text = ", ".join(f"{name}={value}" for name, value in best.items()
-                     if name not in ("times", "compile_time", "benchmark_time"))
+                     if name != "times" and name not in _NO_TIMES)
     print(f"best of {count} configurations by {objective}: {text}")

@@ -15,7 +15,7 @@ NEEDS = {"optuna": "optuna", "ConfigSpace": "ConfigSpace", "trials_dataframe": "
          ".trials.": "pandas", "onnx": "onnx", "torch.compile": "onnxscript"}
 
 
-@pytest.mark.parametrize("name", ["bayloom", "bayloom.study", "bayloom.kernel"])
+@pytest.mark.parametrize("name", ["bayloom", "bayloom.study", "bayloom.kernel", "bayloom.moe"])
 def test_examples_of_docstrings(name):
     result = doctest.testmod(importlib.import_module(name))
     assert result.attempted > 0 and result.failed == 0

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -71,7 +72,34 @@ TEST_F(KernelSearchTest, GoesOnWithTheCommandThatItNames) {
   EXPECT_THAT(second.error + second.out, HasSubstr("3 trials"));
 }
 
+TEST_F(KernelSearchTest, FindsTheBestForEachContext) {
+  const std::string header = folder_ / "fill.h";
+  const Answer ran =
+      RunBayloom({"search", source_, "--param", "step=1,2,4,8", "--arg", "out float x[n]", "--arg",
+                  "int n", "--context", "n=100,1000", "--reference", "right", "--db",
+                  folder_ / "fill.db", "--emit", header, "--trials", "8", "--json"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.error;
+  const nlohmann::json found = nlohmann::json::parse(ran.out);
+  ASSERT_EQ(found["table"].size(), 2u);
+  EXPECT_EQ(found["table"][1]["context"], (nlohmann::json{{"n", 1000}}));
+  EXPECT_EQ(found["table"][1]["trials"], 4);
+  EXPECT_LT(found["table"][1]["configuration"]["step"], 8);
+  EXPECT_GT(found["table"][1]["value"], 0);
+  std::ifstream file(header);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_THAT(text, AllOf(HasSubstr("#error \"define n\""), HasSubstr("define step ")));
+  // Its command goes on with it, and the table is there again.
+  const Answer again =
+      RunBayloom({"search", source_, "--param", "step=1,2,4,8", "--arg", "out float x[n]", "--arg",
+                  "int n", "--context", "n=100,1000", "--reference", "right", "--db",
+                  folder_ / "fill.db", "--trials", "8", "--resume"});
+  EXPECT_EQ(again.exit_code, 0) << again.error;
+  EXPECT_THAT(again.out, AllOf(HasSubstr("configuration"), HasSubstr("for 2 contexts")));
+}
+
 TEST_F(KernelSearchTest, RefusesWhatIsNoKernel) {
+  EXPECT_THAT(RunBayloom(Line({"--emit", folder_ / "a.json"})).error,
+              HasSubstr("--emit writes the table of a scenario's contexts"));
   const auto refusal = [](const std::vector<std::string>& line) {
     const Answer ran = RunBayloom(line);
     EXPECT_EQ(ran.exit_code, 2) << ran.out;
@@ -121,6 +149,10 @@ TEST(KernelOption, IsAScenario) {
   EXPECT_EQ(scenario["evaluator"]["kernel"], "f.c");
   EXPECT_EQ(scenario["evaluator"]["sizes"],
             nlohmann::json::parse(R"([{"n": 4, "m": 1}, {"n": 8, "m": 2}])"));
+  EXPECT_FALSE(scenario.contains("contexts"));
+  option.contexts = {"k=1,2"};
+  EXPECT_EQ(nlohmann::json::parse(option.ScenarioText("folder/f.c"))["contexts"]["k"],
+            nlohmann::json::parse("[1, 2]"));
   option.sizes = {"n=4,8", "m=1"};
   EXPECT_THAT(MessageOf([&] { option.ScenarioText("f.c"); }), HasSubstr("as many values"));
 }

@@ -88,7 +88,7 @@ TEST(Options, OfSearchReachTheirFields) {
   const SearchArguments arguments =
       ParseAll(AddSearchOptions,
                "a.yaml b.yaml --trials 7 --time 90s --scheduler round-robin --batch 3 --seed 5 "
-               "--jobs 4 --repeat-best 2 --rounds 6 --resume",
+               "--jobs 4 --repeat-best 2 --rounds 6 --resume --emit a.json --emit b.h --leaves 3",
                {"--optimizer",    "--db",
                 "--workers",      "--ray",
                 "--ray-command",  "--sandbox",
@@ -101,7 +101,8 @@ TEST(Options, OfSearchReachTheirFields) {
                 "--arg",          "--size",
                 "--constraint",   "--function",
                 "--compiler",     "--flags",
-                "--reference",    "--problem-size"});
+                "--reference",    "--problem-size",
+                "--context"});
   const std::vector<search::SearchMember> members(2);
   const search::SearchOptions options = arguments.Options(members);
   ExpectRun(options.run, "round-robin");
@@ -110,6 +111,8 @@ TEST(Options, OfSearchReachTheirFields) {
   EXPECT_EQ(options.repeat.candidates, 2);
   EXPECT_EQ(options.repeat.rounds, 6);
   EXPECT_TRUE(options.resume);
+  EXPECT_THAT(arguments.contexts.files, ElementsAre("a.json", "b.h"));
+  EXPECT_EQ(arguments.contexts.max_leaves, 3);
 }
 
 TEST(Options, ASingleScenarioHasItsOwnBudget) {

@@ -94,6 +94,8 @@ void KernelOption::AddTo(CLI::App& command) {
                 "An argument of the kernel, such as 'in float a[n][n]' or 'int n'", "DECLARATION"));
   Advanced(
       list("--size", sizes, "What arguments name; of several values each is timed", "NAME=N,..."));
+  Advanced(list("--context", contexts, "A size for each value of which the best is searched for",
+                "NAME=N,..."));
   Advanced(
       command.add_option("--reference", reference, "A function of the same source that is right"))
       ->option_text("FUNCTION");
@@ -139,6 +141,12 @@ std::string KernelOption::ScenarioText(const std::string& path) const {
     }
     scenario["parameters"][name] = ParameterOf(values);
   }
+  for (const std::string& context : contexts) {
+    const auto [name, values] = SplitAtEquals("--context", context);
+    for (const std::string& value : search::SplitAtCommas(values)) {
+      scenario["contexts"][name].push_back(ScalarOf(value));
+    }
+  }
   if (!constraints.empty()) scenario["constraints"] = constraints;
   Json& evaluator = scenario["evaluator"];
   evaluator = {{"kernel", std::filesystem::path(path).filename().string()},
@@ -162,6 +170,7 @@ std::vector<std::string> KernelOption::Arguments() const {
   add("--param", parameters);
   add("--arg", arguments);
   add("--size", sizes);
+  add("--context", contexts);
   add("--constraint", constraints);
   add("--problem-size", problem_size);
   for (const auto& [name, value] : {std::pair{"--function", &function},

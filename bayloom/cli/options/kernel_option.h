@@ -19,12 +19,15 @@ struct KernelDefaults {
   int jobs;  ///< the processors, but few: proposals that are made together know less
   int repeat_best = 5;
   int rounds = 7;  ///< so many that a gain has an interval
+  // Of each of several contexts:
+  int repeat_best_of_context = 2;
+  int rounds_of_context = 5;
 };
 
 /// A kernel that is described on the command line in place of a scenario: its source stands where
 /// the scenario's file would.
 struct KernelOption {
-  std::vector<std::string> parameters, arguments, sizes, constraints, problem_size;
+  std::vector<std::string> parameters, arguments, sizes, contexts, constraints, problem_size;
   std::string function, compiler, flags, reference;
 
   void AddTo(CLI::App& command);

@@ -44,10 +44,16 @@ void ScenarioOption::AddTo(CLI::App& command) {
 search::Scenario ScenarioOption::Load(const std::string& text) const {
   search::Scenario scenario =
       text.empty() ? search::LoadScenario(path) : search::ParseScenario(text, path);
-  if (optimizer) scenario.optimizer = *optimizer;
-  if (seed) scenario.optimizer_options.seed = static_cast<uint64_t>(*seed);
   if (trials) scenario.max_trials = trials;
   if (!time.empty()) scenario.max_seconds = base::ParseDuration(time, "--time");
+  OverrideSearch(scenario);
+  for (search::Scenario& context : scenario.contexts) OverrideSearch(context);
+  return scenario;
+}
+
+void ScenarioOption::OverrideSearch(search::Scenario& scenario) const {
+  if (optimizer) scenario.optimizer = *optimizer;
+  if (seed) scenario.optimizer_options.seed = static_cast<uint64_t>(*seed);
   if (!until_value.empty()) {
     const size_t objectives = scenario.objectives.size();
     if (until_value.size() != objectives) {
@@ -60,7 +66,6 @@ search::Scenario ScenarioOption::Load(const std::string& text) const {
     scenario.stop.plateau_trials = *until_plateau;
     scenario.stop.plateau_gain = plateau_gain / 100;
   }
-  return scenario;
 }
 
 std::string ScenarioOption::DatabaseFor(const search::Scenario& scenario) const {

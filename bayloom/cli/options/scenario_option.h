@@ -34,6 +34,10 @@ struct ScenarioOption {
   search::Scenario Load(const std::string& text = "") const;
   /// Where records are kept: --db, or a file named after the scenario.
   std::string DatabaseFor(const search::Scenario& scenario) const;
+
+ private:
+  /// What is said of how it is searched, which holds for each of its contexts.
+  void OverrideSearch(search::Scenario& scenario) const;
 };
 
 }  // namespace bayloom::cli

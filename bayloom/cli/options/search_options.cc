@@ -55,6 +55,21 @@ void AddStopRules(ScenarioOption& scenario, CLI::App& search) {
                ->capture_default_str());
 }
 
+/// What becomes of a scenario's contexts.
+void AddContexts(ContextOutput& contexts, CLI::App& search) {
+  Advanced(search
+               .add_option("--emit", contexts.files,
+                           "Of contexts: write the table as FILE.json, .h, .c or .py; repeat it")
+               ->option_text("FILE")
+               ->allow_extra_args(false));
+  Advanced(search
+               .add_option("--leaves", contexts.max_leaves,
+                           "Configurations that --emit has at most for all contexts")
+               ->option_text("N")
+               ->check(CLI::Range(1, 64))
+               ->capture_default_str());
+}
+
 std::string Footer() {
   return WithDetails(
       "Examples:\n"
@@ -100,6 +115,7 @@ search::SearchOptions SearchArguments::Options(
   search::SearchOptions given = options;
   given.resume = scenario.resume;
   given.run.seed = static_cast<uint64_t>(scenario.seed.value_or(0));
+  const double seconds_of_contexts = given.run.budget.seconds;
   given.run.budget = MakeBudget(scenario.trials, scenario.time);
   const bool times_kernels = std::ranges::any_of(members, [](const search::SearchMember& member) {
     return member.scenario.evaluator.kind == search::EvaluatorKind::kKernel;
@@ -109,6 +125,14 @@ search::SearchOptions SearchArguments::Options(
   given.repeat_baseline = times_kernels;
   given.repeat.candidates = repeat_best.value_or(times_kernels ? defaults.repeat_best : 0);
   given.repeat.rounds = rounds.value_or(times_kernels ? defaults.rounds : given.repeat.rounds);
+  if (times_kernels && members[0].scenario.optimizer_options.context) {
+    given.repeat.candidates = repeat_best.value_or(defaults.repeat_best_of_context);
+    given.repeat.rounds = rounds.value_or(defaults.rounds_of_context);
+  }
+  if (!contexts.name.empty()) {
+    given.run.budget.seconds = seconds_of_contexts;
+    return given;
+  }
   if (members.size() > 1) return given;
   const search::Scenario& only = members[0].scenario;
   given.run.budget.trials = only.max_trials.value_or(trial::Budget::kUnlimited);
@@ -143,6 +167,7 @@ void AddSearchOptions(SearchArguments& arguments, CLI::App& search) {
   AddLearnFromSearches(arguments.learn_from, search);
   AddStopRules(arguments.scenario, search);
   AddSharing(arguments, search);
+  AddContexts(arguments.contexts, search);
   search
       .add_option("--repeat-best", arguments.repeat_best,
                   WithDetails("At the end, evaluate the N best again, in turns",

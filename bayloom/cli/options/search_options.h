@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "bayloom/cli/context_output.h"
 #include "bayloom/cli/options/kernel_option.h"
 #include "bayloom/cli/options/learn_from_option.h"
 #include "bayloom/cli/options/scenario_option.h"
@@ -30,6 +31,7 @@ struct SearchArguments {
   bool sandbox = false;
   WorkersOption workers;
   LearnFromOption learn_from;
+  ContextOutput contexts;
   std::string out;
   std::string csv;
   bool json = false;
