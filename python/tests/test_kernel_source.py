@@ -41,6 +41,7 @@ def test_the_call_of_kernel_tuner(capsys):
         assert result["time"] == 1 + 0.5 * result["step"], "what the function returned"
         assert result["half"] == result["time"] / 2 and result["GFLOP/s"] > 0
         assert len(result["times"]) >= 7
+        assert result["compile_time"] > 0 and result["framework_time"] == 0
     wrong = [result for result in results if result["fault"]]
     assert all("was never written" in result["error"] or "expected" in result["error"]
                for result in wrong)
