@@ -446,8 +446,10 @@ void RunSearchCommand(SearchArguments arguments) {
         search.Status().trials));
   }
   const search::Study& study = search.study(0);
-  const bool are_hopeless =
-      std::ranges::all_of(search.slots(), [&](int member) { return !search.study(member).best(); });
+  bool are_hopeless = true;
+  for (int i = 0; i < std::ssize(search.members()); ++i) {
+    are_hopeless = are_hopeless && !search.study(i).best();
+  }
   if (search.AreContexts() && are_hopeless && study.last()) {
     throw CheckFailed(fmt::format("none of {} trials has a value; of the last one in {}: {}",
                                   search.Status().trials, search.members()[0].scenario.name,
