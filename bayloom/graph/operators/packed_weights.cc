@@ -221,9 +221,7 @@ tensor::Tensor PackedProduct(OperatorContext& context, const tensor::Tensor& row
                     [&](const Exprs& s) {
                       return has_slots ? Exprs{s[0], s[1]} : Exprs{s[0]};
                     },
-                    [&](const Exprs& s) {
-                      return Exprs{ExpertAt(experts, s[0], s[1])};
-                    }});
+                    [&](const Exprs& s) { return Exprs{ExpertAt(experts, s[0], s[1])}; }});
 }
 
 std::optional<PackedWeights> PackWeights(OperatorContext& context, const tensor::Tensor& integers,
