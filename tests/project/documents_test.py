@@ -18,6 +18,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import time
 
 DOCUMENTS = ["README.md", "docs/kernels.md", "docs/learning.md", "docs/libraries.md", "docs/models.md", "docs/one_node.md",
              "docs/report_page.md", "docs/scenarios.md", "docs/scheduling.md", "docs/workers.md"]
@@ -82,9 +83,11 @@ def main():
             if reason:
                 skipped.setdefault(reason, []).append(command)
                 continue
+            begin = time.monotonic()
             result = run(with_few_trials(command))
             done += 1
-            print(("ok    " if result.returncode == 0 else "FAIL  ") + command, flush=True)
+            verdict = "ok  " if result.returncode == 0 else "FAIL"
+            print(f"{verdict} {time.monotonic() - begin:5.1f} s  {command}", flush=True)
             if result.returncode != 0:
                 failed.append(command)
                 print(result.stdout)

@@ -44,7 +44,7 @@ void AddSubject(MapArguments& arguments, CLI::App& map) {
   map.add_option("--problem", arguments.problem, "An operation as a Timeloop file (YAML)")
       ->option_text("FILE");
   ListNames(map.add_option("--arch", arguments.architecture,
-                           "Accelerator, a Timeloop file (YAML) or one of")
+                           "Accelerator, a Timeloop file or")
                 ->option_text("ARCH")
                 ->required(),
             mapspace::ShippedArchitectureNames());

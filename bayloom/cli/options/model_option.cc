@@ -12,6 +12,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/base/single_line.h"
 #include "bayloom/base/text_limits.h"
+#include "bayloom/graph/decoder.h"
 #include "bayloom/graph/partial.h"
 #include "bayloom/graph/tasks.h"
 #include "bayloom/tuning/tuning_subject.h"
@@ -59,7 +60,9 @@ graph::TaskGraph ModelOption::Load() const { return Load(OnlyShape()); }
 
 graph::TaskGraph ModelOption::Load(const ModelShape& shape) const {
   graph::TaskGraph network = precision.TasksOf(ImportWithAdvice(path, shape.options));
-  if (!shapes.cache.empty() && network.graph.states.empty()) {
+  // States that a step replaces are the model's, and no caches.
+  const bool keeps = !network.graph.states.empty() || graph::AsDecoder(network.graph);
+  if (!shapes.cache.empty() && !keeps) {
     const std::string& reason = network.graph.fixed_caches;
     throw InputError(fmt::format(
         "--cache: {} keeps nothing from one run to the next{}; the length of its past has to be "
