@@ -27,8 +27,7 @@ class FoldedConstants {
 
   /// The result of the stage, of operands that `constant_of` tells, if it is kept; else what
   /// `compute` gives. The result has the stage's own shape.
-  Constant OfStage(const tensor::Stage& stage,
-                   const std::function<Constant(ValueId)>& constant_of,
+  Constant OfStage(const tensor::Stage& stage, const std::function<Constant(ValueId)>& constant_of,
                    const std::function<Constant()>& compute);
   /// The same elements under another shape.
   Constant OfView(const Constant& source, const std::vector<int64_t>& shape);

@@ -53,8 +53,8 @@ class FoundLengths {
   void Begin(std::span<const int64_t> lengths);
   /// The bound that the user gives for it, if any.
   std::optional<int64_t> GivenFor(const FoundRequest& request) const;
-  /// How many rows memory has to hold of the next length, which shapes bound: in all imports as many
-  /// as in the first one.
+  /// How many rows memory has to hold of the next length, which shapes bound: in all imports as
+  /// many as in the first one.
   int64_t CapacityFor(const FoundRequest& request) const;
   /// The next length. Throws InputError where nothing bounds it, saying which bound to give.
   const FoundBound& Next(const FoundRequest& request);

@@ -126,10 +126,13 @@ inline constexpr std::tuple kFields<TaskParameter> = {
     &TaskParameter::extents,        &TaskParameter::strides,   &TaskParameter::bounds,
     &TaskParameter::initial_offset, &TaskParameter::is_checked};
 template <>
-inline constexpr std::tuple kFields<TaskMessage> = {
-    &TaskMessage::data_bytes, &TaskMessage::parameters, &TaskMessage::tolerance,
-    &TaskMessage::points,     &TaskMessage::timed,      &TaskMessage::result_bytes,
-    &TaskMessage::has_cold_constants};
+inline constexpr std::tuple kFields<TaskMessage> = {&TaskMessage::data_bytes,
+                                                    &TaskMessage::parameters,
+                                                    &TaskMessage::tolerance,
+                                                    &TaskMessage::points,
+                                                    &TaskMessage::timed,
+                                                    &TaskMessage::result_bytes,
+                                                    &TaskMessage::has_cold_constants};
 template <>
 inline constexpr std::tuple kFields<codegen::GpuLaunch> = {
     &codegen::GpuLaunch::symbol,    &codegen::GpuLaunch::blocks,

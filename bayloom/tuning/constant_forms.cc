@@ -71,8 +71,7 @@ std::optional<ConstantForms::Wanted> ConstantForms::Of(const graph::TaskGraph& n
                                                        const graph::GraphTask& task) const {
   std::map<tensor::BufferId, uint64_t> wanted;
   for (const int call : task.calls) {
-    for (const CallConstant& each :
-         LargeConstantsOf(network, task.workload, network.calls[call])) {
+    for (const CallConstant& each : LargeConstantsOf(network, task.workload, network.calls[call])) {
       const auto known = forms_.find(KeyOf(*each.constant));
       if (known == forms_.end()) continue;
       if (wanted.emplace(each.buffer, known->second).first->second != known->second) {

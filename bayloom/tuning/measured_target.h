@@ -25,9 +25,9 @@ struct MeasuringNotices {
 /// what is resumed or used later is so estimated and compiled as it was. A target that is new to
 /// the store is added with the machine that the user's store knows, if there is one: measured in
 /// quiet, it is worth more than what could be measured now, and programs without trials are the
-/// same in all commands. While the machine is busy, one that was measured on a busy machine will do.
-/// Otherwise it is measured, which the notices tell, and kept. Throws InputError if it is not this
-/// machine.
+/// same in all commands. While the machine is busy, one that was measured on a busy machine will
+/// do. Otherwise it is measured, which the notices tell, and kept. Throws InputError if it is not
+/// this machine.
 target::Target MeasuredTarget(record::Store& store, UserStore& user_store, target::Target target,
                               const MeasuringNotices& notices);
 

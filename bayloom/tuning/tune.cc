@@ -120,8 +120,8 @@ std::string SizesOf(std::span<const TaskSpec> specs) {
   return "";
 }
 
-/// Whether programs are measured with cold constants: as in the session before, so that the times of
-/// a database compare; without one, where the subject's do not stay in the last cache.
+/// Whether programs are measured with cold constants: as in the session before, so that the times
+/// of a database compare; without one, where the subject's do not stay in the last cache.
 bool MeasuresColdConstants(const TuningSubject& subject, const target::Target& target,
                            const std::optional<record::RunRecord>& before) {
   if (!before) return AreCold(subject.constant_bytes, target);

@@ -44,8 +44,8 @@ std::vector<SmallCandidate> SmallPrograms(EstimatedChoice& choice, const sketch:
   return small;
 }
 
-/// Another candidate than `chosen` that reads the constants as wanted, if the estimate likes it nearly
-/// as much.
+/// Another candidate than `chosen` that reads the constants as wanted, if the estimate likes it
+/// nearly as much.
 std::optional<sketch::Candidate> AlikeCandidate(const sketch::SpaceGenerator& space,
                                                 const sketch::Candidate& chosen,
                                                 std::span<const sketch::Candidate> adapted,

@@ -30,14 +30,14 @@ std::string Environment(const char* name) {
 }
 
 std::optional<target::MachineModel> UndisturbedMachine(record::Store& store,
-                                                    const target::Target& target) {
+                                                       const target::Target& target) {
   const std::optional<record::TargetId> known = store.FindTarget(target);
   return known ? store.TargetOf(*known).machine : std::nullopt;
 }
 
 /// That of a target without a machine is provisional.
 std::optional<target::MachineModel> DisturbedMachine(record::Store& store,
-                                                       const target::Target& target) {
+                                                     const target::Target& target) {
   const std::optional<record::TargetId> known = store.FindTarget(target);
   const std::optional<std::string> text = known ? store.MachineOf(*known) : std::nullopt;
   if (!text) return std::nullopt;

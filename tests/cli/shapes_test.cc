@@ -111,8 +111,8 @@ TEST_F(Shapes, ACacheTypeIsRefusedWhereNothingIsKept) {
   const Answer answer =
       RunBayloom({"run", dense_, "--dim", "batch=1", "--dim", "sequence=1..8", "--cache", "f16"});
   EXPECT_EQ(answer.exit_code, 2);
-  EXPECT_THAT(answer.error, AllOf(HasSubstr("--cache: "),
-                                  HasSubstr("keeps nothing from one run to the next")));
+  EXPECT_THAT(answer.error,
+              AllOf(HasSubstr("--cache: "), HasSubstr("keeps nothing from one run to the next")));
 }
 
 TEST_F(Shapes, ASizeMayBeASumOfOthers) {

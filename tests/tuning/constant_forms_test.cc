@@ -27,10 +27,9 @@ graph::TaskGraph Product(int64_t rows, int seed = 1) {
 }
 
 TunedNetwork Choose(graph::TaskGraph network, ConstantForms* forms) {
-  return TunedNetwork::Choose(std::move(network), TwoCores(),
-                              {.zero_trials = {.population = 128, .generations = 2},
-                               .forms = forms,
-                               .threads = 2});
+  return TunedNetwork::Choose(
+      std::move(network), TwoCores(),
+      {.zero_trials = {.population = 128, .generations = 2}, .forms = forms, .threads = 2});
 }
 
 TEST(ConstantForms, OfAnotherNetworkAreReadAlikeWhereThatCostsLittle) {

@@ -43,8 +43,7 @@ void AddSubject(MapArguments& arguments, CLI::App& map) {
       ->option_text("OPERATION");
   map.add_option("--problem", arguments.problem, "An operation as a Timeloop file (YAML)")
       ->option_text("FILE");
-  ListNames(map.add_option("--arch", arguments.architecture,
-                           "Accelerator, a Timeloop file or")
+  ListNames(map.add_option("--arch", arguments.architecture, "Accelerator, a Timeloop file or")
                 ->option_text("ARCH")
                 ->required(),
             mapspace::ShippedArchitectureNames());

@@ -66,8 +66,8 @@ struct NetworkOption {
                                         const std::vector<target::Target>& targets,
                                         bool runs_here) const;
   tuning::TunedNetwork Choose(const graph::TaskGraph& network, const target::Target& wanted,
-                              record::Store* records, tuning::UserStore& user_store,
-                              bool runs_here, tuning::ConstantForms& forms) const;
+                              record::Store* records, tuning::UserStore& user_store, bool runs_here,
+                              tuning::ConstantForms& forms) const;
 };
 
 }  // namespace bayloom::cli

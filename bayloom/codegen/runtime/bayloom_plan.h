@@ -137,9 +137,9 @@ typedef struct {
   char* workspace;
   const char* constants;
   const void* const* inputs; /* null: what `states` holds, such as the past of a state */
-  void* const* outputs;   /* null: not copied to the caller, where the network does not write it */
-  int64_t* lengths;       /* of the open dimensions; those that are found are set */
-  void* last;             /* where it is not null, gets the last row of a decoder's logits */
+  void* const* outputs; /* null: not copied to the caller, where the network does not write it */
+  int64_t* lengths;     /* of the open dimensions; those that are found are set */
+  void* last;           /* where it is not null, gets the last row of a decoder's logits */
 } bayloom_run_memory;
 
 /* Returns BAYLOOM_OK, or BAYLOOM_ERROR_BOUND where a length is found that is beyond its bounds. */

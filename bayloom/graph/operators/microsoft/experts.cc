@@ -86,35 +86,33 @@ class Grouping {
     const int64_t groups = (tokens * k + count_ * (size_ - 1)) / size_;
     const tensor::Tensor chosen = ExpertsOf(ends, groups);
     const tensor::Tensor tokens_of = TokensOf(places, groups * size_);
-    const tensor::Tensor grouped =
-        builder_.Map("router.rows", {groups, size_, width}, [&](const Exprs& s) {
-          return rows(tokens_of(s[0] * Expr(size_) + s[1]), s[2]);
-        });
+    const tensor::Tensor grouped = builder_.Map(
+        "router.rows", {groups, size_, width},
+        [&](const Exprs& s) { return rows(tokens_of(s[0] * Expr(size_) + s[1]), s[2]); });
     return {grouped, {size_, chosen}, weights, places};
   }
 
  private:
   /// The groups of the experts up to each one: [experts].
   tensor::Tensor Ends(const tensor::Tensor& is_chosen) {
-    groups_of_ = builder_.Map("router.groups", {count_}, [&, counts = Counts(is_chosen)](
-                                                             const Exprs& s) {
-      return tensor::FloorDiv(counts(s[0]) + Expr(size_ - 1), Expr(size_));
-    });
+    groups_of_ =
+        builder_.Map("router.groups", {count_}, [&, counts = Counts(is_chosen)](const Exprs& s) {
+          return tensor::FloorDiv(counts(s[0]) + Expr(size_ - 1), Expr(size_));
+        });
     return builder_.Reduce("router.ends", {count_}, {{"expert", count_}}, tensor::Reduction::kSum,
                            [&](const Exprs& s, const Exprs& r) {
                              return tensor::Select(r[0] <= s[0], (*groups_of_)(r[0]), Expr(0));
                            });
   }
   tensor::Tensor Counts(const tensor::Tensor& is_chosen) {
-    return builder_.Reduce(
-        "router.counts", {count_}, {{"token", is_chosen.shape()[0]}}, tensor::Reduction::kSum,
-        [&](const Exprs& s, const Exprs& r) { return is_chosen(r[0], s[0]); });
+    return builder_.Reduce("router.counts", {count_}, {{"token", is_chosen.shape()[0]}},
+                           tensor::Reduction::kSum,
+                           [&](const Exprs& s, const Exprs& r) { return is_chosen(r[0], s[0]); });
   }
   tensor::Tensor Places(const tensor::Tensor& is_chosen, const tensor::Tensor& ends) {
-    const tensor::Tensor before =
-        builder_.Call("router.before", is_chosen.shape(), DType::kInt64,
-                      tensor::LibraryKernel::kScan, {is_chosen},
-                      {1, is_chosen.shape()[0], count_, 0, /*exclusive=*/1, 0});
+    const tensor::Tensor before = builder_.Call(
+        "router.before", is_chosen.shape(), DType::kInt64, tensor::LibraryKernel::kScan,
+        {is_chosen}, {1, is_chosen.shape()[0], count_, 0, /*exclusive=*/1, 0});
     return builder_.Map("router.places", experts_.shape(), [&](const Exprs& s) {
       const Expr expert = experts_(s[0], s[1]);
       return (ends(expert) - (*groups_of_)(expert)) * Expr(size_) + before(s[0], expert);
@@ -133,11 +131,11 @@ class Grouping {
                          {static_cast<int64_t>(tensor::Reduction::kNone), tokens * k, 1, 1, count});
   }
   tensor::Tensor ExpertsOf(const tensor::Tensor& ends, int64_t groups) {
-    const tensor::Tensor before = builder_.Reduce(
-        "router.before", {groups}, {{"expert", count_}}, tensor::Reduction::kSum,
-        [&](const Exprs& s, const Exprs& r) {
-          return tensor::Cast(DType::kInt64, ends(r[0]) <= s[0]);
-        });
+    const tensor::Tensor before =
+        builder_.Reduce("router.before", {groups}, {{"expert", count_}}, tensor::Reduction::kSum,
+                        [&](const Exprs& s, const Exprs& r) {
+                          return tensor::Cast(DType::kInt64, ends(r[0]) <= s[0]);
+                        });
     return builder_.Map("router.experts", {groups}, [&](const Exprs& s) {
       return tensor::Min(before(s[0]), Expr(count_ - 1));
     });
