@@ -26,6 +26,7 @@
 #include "bayloom/cli/repeated_text.h"
 #include "bayloom/kernel/kernel_evaluator.h"
 #include "bayloom/measure/load_monitor.h"
+#include "bayloom/report/context_report.h"
 #include "bayloom/report/format.h"
 #include "bayloom/report/pareto_table.h"
 #include "bayloom/report/printable.h"
@@ -80,6 +81,7 @@ std::vector<search::SearchMember> ContextsOf(search::Scenario scenario,
     throw InputError(
         "--out, --csv and --weights are not for contexts; --emit FILE.json writes their table");
   }
+  for (const std::string& file : arguments.contexts.files) report::CheckContextFile(file);
   arguments.contexts.name = scenario.name;
   arguments.scenario.trials = scenario.max_trials;
   const std::string database = arguments.scenario.DatabaseFor(scenario);

@@ -289,17 +289,23 @@ ContextCondition ConditionOf(const ContextTable& table, const ContextTree::Node&
   return condition;
 }
 
+void CheckContextFile(const std::string& path) {
+  const std::string ending = std::filesystem::path(path).extension().string();
+  if (ending == ".json" || ending == ".h" || ending == ".c" || ending == ".py") return;
+  throw InputError(
+      fmt::format("'{}': expected a file .json, .h, .c or .py", base::SingleLine(path, 200)));
+}
+
 std::string ContextFile(const ContextTable& table, const ContextTree& tree,
                         const std::string& path) {
+  CheckContextFile(path);
   const std::string ending = std::filesystem::path(path).extension().string();
   if (ending == ".json") {
     return ContextJson(table, tree).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   }
   if (ending == ".h") return HeaderWriter(table, tree).Write();
   if (ending == ".c") return CWriter(table, tree).Write();
-  if (ending == ".py") return PythonWriter(table, tree).Write();
-  throw InputError(
-      fmt::format("'{}': expected a file .json, .h, .c or .py", base::SingleLine(path, 200)));
+  return PythonWriter(table, tree).Write();
 }
 
 }  // namespace bayloom::report

@@ -35,5 +35,7 @@ nlohmann::json ContextJson(const search::ContextTable& table, const search::Cont
 /// Throws InputError for another ending, and for names and values that the form cannot express.
 std::string ContextFile(const search::ContextTable& table, const search::ContextTree& tree,
                         const std::string& path);
+/// Throws InputError for a file whose ending names none of these forms, before there is a table.
+void CheckContextFile(const std::string& path);
 
 }  // namespace bayloom::report

@@ -234,7 +234,7 @@ TEST(Measurer, WorkloadsWithoutValuesEverywhereAreStillChecked) {
   }
 }
 
-/// A program that reads each element of its constant and one behind it.
+/// Timed runs read copies of them; results are checked before and after.
 TEST(Measurer, ColdConstantsAreCheckedAsOthersAre) {
   tensor::Workload workload = tensor::ParseOperator("conv2d:8x8x4,4,3x3");
   workload.has_cold_constants = true;

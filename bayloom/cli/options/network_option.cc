@@ -163,7 +163,7 @@ tuning::TunedNetwork NetworkOption::ZeroTrial(const tuning::TunedNetwork& networ
 tuning::TunedNetwork NetworkOption::Choose(const graph::TaskGraph& network,
                                            const target::Target& wanted, record::Store* records,
                                            tuning::UserStore& user_store, bool runs_here,
-                                           tuning::ConstantForms& forms) const {
+                                           tuning::ConstantForms* forms) const {
   std::unique_ptr<tuning::ProgramCheck> check;
   if (runs_here) check = std::make_unique<tuning::ProgramCheck>(wanted);
   ChoiceProgress progress;
@@ -173,7 +173,7 @@ tuning::TunedNetwork NetworkOption::Choose(const graph::TaskGraph& network,
        .user_store = &user_store,
        .zero_trials = OptionsFor(effort),
        .derivations = *sketch::DerivationChoice::Parse(derivations.value_or("all")),
-       .forms = &forms,
+       .forms = forms,
        .check = check.get(),
        .divisions = *tuning::ParseDivisions(divisions.value_or("all")),
        .preference = preference.Get(),
@@ -194,6 +194,7 @@ std::vector<ShapedNetwork> NetworkOption::LoadFor(
     model.precision.Learn(*records);
   }
   tuning::UserStore user_store = store.Open();
+  const bool is_shared = labels.size() > 1;
   std::map<std::string, tuning::ConstantForms> forms;  // by target
   std::vector<ShapedNetwork> all;
   for (size_t i = 0; i < labels.size(); ++i) {
@@ -202,7 +203,8 @@ std::vector<ShapedNetwork> NetworkOption::LoadFor(
     for (const target::Target& wanted : targets) {
       const bool is_gpu = wanted.kind() == target::TargetKind::kNvidiaGpu;
       loaded.targets.push_back(Choose(is_gpu ? graph::ForGpu(network) : network, wanted,
-                                      records.get(), user_store, runs_here, forms[wanted.name]));
+                                      records.get(), user_store, runs_here,
+                                      is_shared ? &forms[wanted.name] : nullptr));
       Say("{}{}{}: {}{}\n", base::SingleLine(model.path, 200), labels[i].empty() ? "" : " ",
           base::SingleLine(labels[i]), Describe(loaded.targets.back()),
           records ? "" : "; there is no " + base::SingleLine(path, 200));

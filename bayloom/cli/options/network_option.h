@@ -67,7 +67,7 @@ struct NetworkOption {
                                         bool runs_here) const;
   tuning::TunedNetwork Choose(const graph::TaskGraph& network, const target::Target& wanted,
                               record::Store* records, tuning::UserStore& user_store, bool runs_here,
-                              tuning::ConstantForms& forms) const;
+                              tuning::ConstantForms* forms) const;
 };
 
 }  // namespace bayloom::cli
