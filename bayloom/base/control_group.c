@@ -58,7 +58,9 @@ struct BayloomControlGroup BayloomMakeControlGroup(const char* parent, int guard
   struct BayloomControlGroup group;
   BayloomControlGroupPath(parent, guard, group.path);
   group.lock = -1;
-  if (*group.path != '\0' && CreateFolder(group.path) == 0) {
+  // Before it is locked, another process may take it for a dead guard's and remove it.
+  for (int attempts = 0; *group.path != '\0' && attempts < 4; ++attempts) {
+    if (CreateFolder(group.path) != 0) continue;
     group.lock = Lock(group.path);
     char path[kControlGroupPathSize];
     if (group.lock >= 0 && access(FileOf(group.path, "cgroup.kill", path), W_OK) == 0) return group;

@@ -162,46 +162,82 @@ TEST_F(ControlGroupTest, EndsADaemonWhoseGuardWasKilled) {
   EXPECT_FALSE(fs::exists(PathOf(run.guard)));
 }
 
-TEST_F(ControlGroupTest, ThoseOfDeadGuardsAreRemovedWithAllThatIsInThem) {
-  Daemon living;
-  // What is left where owner and guard are killed together.
-  int ends[2];
-  ASSERT_EQ(pipe(ends), 0);
-  const pid_t guard = fork();
-  if (guard == 0) {
-    const BayloomControlGroup group =
-        BayloomMakeControlGroup(ControlGroupParent().c_str(), getpid());
-    if (fork() == 0) {
-      close(group.lock);  // as an exec would
-      BayloomEnterControlGroup(group.path);
-      const pid_t left = getpid();
-      [[maybe_unused]] const ssize_t written = write(ends[1], &left, sizeof(left));
-    }
-    while (true) pause();
+/// A group below which no other process removes those of dead guards.
+class OwnGroupTest : public ControlGroupTest {
+ protected:
+  void SetUp() override {
+    ControlGroupTest::SetUp();
+    if (IsSkipped()) return;
+    parent_ = ControlGroupParent() + "/test-" + std::to_string(getpid());
+    ASSERT_EQ(mkdir(parent_.c_str(), 0755), 0);
   }
-  pid_t left = 0;
-  ASSERT_EQ(read(ends[0], &left, sizeof(left)), static_cast<ssize_t>(sizeof(left)));
-  close(ends[0]);
-  close(ends[1]);
-  RemoveDeadControlGroups(ControlGroupParent());
-  EXPECT_TRUE(IsRunning(std::to_string(left)));
-  EXPECT_TRUE(fs::exists(PathOf(guard)));
-  kill(guard, SIGKILL);
-  waitpid(guard, nullptr, 0);
-  EXPECT_TRUE(fs::exists(PathOf(guard)));
-  EXPECT_GE(RemoveDeadControlGroups(ControlGroupParent()), 1);
-  EXPECT_FALSE(fs::exists(PathOf(guard)));
-  EXPECT_TRUE(EndsSoon(std::to_string(left)));
-  EXPECT_TRUE(IsRunning(living.daemon));
-  EXPECT_TRUE(fs::exists(PathOf(living.guard)));
+  void TearDown() override { BayloomEndControlGroup(parent_.c_str()); }
+
+  std::string parent_;
+};
+
+/// A guard with its group, in which it has a process of its own.
+struct GuardWithGroup {
+  explicit GuardWithGroup(const std::string& parent) {
+    int ends[2];
+    if (pipe(ends) != 0) return;
+    pid = fork();
+    if (pid == 0) {
+      const BayloomControlGroup made = BayloomMakeControlGroup(parent.c_str(), getpid());
+      if (fork() == 0) {
+        close(made.lock);  // as an exec would
+        BayloomEnterControlGroup(made.path);
+        const pid_t self = getpid();
+        [[maybe_unused]] const ssize_t written = write(ends[1], &self, sizeof(self));
+      }
+      while (true) pause();
+    }
+    close(ends[1]);
+    pid_t told = 0;
+    if (read(ends[0], &told, sizeof(told)) == static_cast<ssize_t>(sizeof(told))) {
+      inner = std::to_string(told);
+    }
+    close(ends[0]);
+    char path[kControlGroupPathSize];
+    BayloomControlGroupPath(parent.c_str(), pid, path);
+    group = path;
+  }
+  ~GuardWithGroup() { Kill(); }
+
+  void Kill() {
+    if (pid <= 0) return;
+    kill(pid, SIGKILL);
+    waitpid(pid, nullptr, 0);
+    pid = 0;
+  }
+
+  pid_t pid = 0;
+  std::string inner;  ///< the number of the process within
+  std::string group;
+};
+
+TEST_F(OwnGroupTest, ThoseOfDeadGuardsAreRemovedWithAllThatIsInThem) {
+  const GuardWithGroup living(parent_);
+  // What is left where owner and guard are killed together.
+  GuardWithGroup dead(parent_);
+  EXPECT_EQ(RemoveDeadControlGroups(parent_), 0);
+  EXPECT_TRUE(IsRunning(dead.inner));
+  dead.Kill();
+  EXPECT_TRUE(fs::exists(dead.group));
+  EXPECT_EQ(RemoveDeadControlGroups(parent_), 1);
+  EXPECT_FALSE(fs::exists(dead.group));
+  EXPECT_TRUE(EndsSoon(dead.inner));
+  EXPECT_TRUE(IsRunning(living.inner));
+  EXPECT_TRUE(fs::exists(living.group));
 }
 
-TEST_F(ControlGroupTest, TheNumberOfADeadGuardCanBeUsedAgain) {
-  ASSERT_EQ(mkdir(PathOf(getpid()).c_str(), 0755), 0);
-  const BayloomControlGroup group = BayloomMakeControlGroup(ControlGroupParent().c_str(), getpid());
-  EXPECT_EQ(group.path, PathOf(getpid()));
-  const BayloomControlGroup second =
-      BayloomMakeControlGroup(ControlGroupParent().c_str(), getpid());
+TEST_F(OwnGroupTest, TheNumberOfADeadGuardCanBeUsedAgain) {
+  char path[kControlGroupPathSize];
+  BayloomControlGroupPath(parent_.c_str(), getpid(), path);
+  ASSERT_EQ(mkdir(path, 0755), 0);
+  const BayloomControlGroup group = BayloomMakeControlGroup(parent_.c_str(), getpid());
+  EXPECT_STREQ(group.path, path);
+  const BayloomControlGroup second = BayloomMakeControlGroup(parent_.c_str(), getpid());
   EXPECT_STREQ(second.path, "");  // a living one has it
   BayloomEndControlGroup(group.path);
   close(group.lock);
