@@ -97,6 +97,9 @@ struct State {
   Length start;  ///< where along the axis what is added begins: how long the past is
 };
 
+/// What the node, which writes the state's present, puts behind the past.
+ValueId AddedTo(const Node& present, const State& state);
+
 /// A length that the network finds when it runs: how many rows a kernel of the library finds, or
 /// an integer that is computed. It bounds dimensions as lengths do that a caller gives; what has
 /// such a dimension is computed after it.
@@ -129,7 +132,7 @@ struct Graph {
   int64_t window = 0;
   /// Why caches of fixed size are inputs and outputs as any others, where there are some.
   std::string fixed_caches;
-  /// The type in which states keep floats: the model's if nullopt.
+  /// The type in which states keep floats: the model's if nullopt; int8: levels of one scale a row.
   std::optional<tensor::DType> state_type;
   /// The type that the model has most of its float16 and bfloat16 constants in; their values are
   /// float32 here.

@@ -43,13 +43,12 @@ bool IsState(const Graph& graph, ValueId value) {
   return std::ranges::count(graph.states, value, &State::present) > 0;
 }
 
-/// What the node, which writes the state's present, puts behind the past.
+}  // namespace
+
 ValueId AddedTo(const Node& present, const State& state) {
   const std::vector<ValueId> parts = OperandsOf(present);
   return parts[parts[0] == state.past ? 1 : 0];
 }
-
-}  // namespace
 
 std::optional<Concatenation> AsConcatenation(const Graph& graph, const Node& node) {
   if (node.kind != NodeKind::kMap && node.kind != NodeKind::kJoin) return std::nullopt;

@@ -197,7 +197,8 @@ const std::map<std::string, std::optional<tensor::DType>> kCacheTypes = {
     {"model", std::nullopt},
     {"f32", tensor::DType::kFloat32},
     {"f16", tensor::DType::kFloat16},
-    {"bf16", tensor::DType::kBFloat16}};
+    {"bf16", tensor::DType::kBFloat16},
+    {"int8", tensor::DType::kInt8}};
 
 /// What is given once for all shapes.
 graph::ImportOptions CommonOptions(const ShapeOptions& options) {
@@ -284,7 +285,7 @@ void ShapeOptions::AddTo(CLI::App& command) {
                                              ";\nmodel is the model's; with any of them, caches of "
                                              "fixed size become states that grow"))
                      ->option_text("TYPE")),
-        {"model", "f32", "f16", "bf16"});
+        {"model", "f32", "f16", "bf16", "int8"});
   OneOf(
       Advanced(command
                    .add_option("--activations", activations,

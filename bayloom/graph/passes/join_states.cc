@@ -182,7 +182,9 @@ class StateJoiner {
   /// The type that the elements of a state have in memory.
   tensor::DType StoredType(ValueId present) const {
     const tensor::DType dtype = graph_.values[present].dtype;
-    return tensor::IsFloat(dtype) ? graph_.state_type.value_or(dtype) : dtype;
+    if (!tensor::IsFloat(dtype)) return dtype;
+    const tensor::DType stored = graph_.state_type.value_or(dtype);
+    return stored == tensor::DType::kInt8 ? tensor::DType::kFloat16 : stored;  // QuantizeStates
   }
 
   /// What reads an open output under another shape reads the output itself, where indices allow it:

@@ -32,6 +32,7 @@ void ArrangeMemory(Graph& graph) {
   PadReductions(graph);
   JoinSlices(graph);
   JoinStates(graph);
+  QuantizeStates(graph);
   WidenChannels(graph);
 }
 

@@ -97,6 +97,10 @@ void JoinSlices(Graph& graph);
 /// memory with it (State): what is behind is computed there, and nothing copies the input.
 void JoinStates(Graph& graph);
 
+/// States of floats become levels of 8 bits, and a state more with a scale for each of their rows,
+/// if Graph::state_type is int8. Rows whose levels are not aligned stay float16.
+void QuantizeStates(Graph& graph);
+
 /// Which open dimensions bound what nodes compute, as far as it follows from the graph's inputs and
 /// from nodes that know it. Passes need not keep what is known of values.
 void InferBounds(Graph& graph);
