@@ -204,8 +204,11 @@ namespace {
 /// Smaller ones may be in a cache from the run before.
 constexpr int64_t kMinStreamBytes = int64_t{1} << 19;
 
-/// Whether a block reads an element of the buffer for each of its results alone: no two share one.
-bool IsReadOnce(const tensor::Program& program, tensor::BufferId id) {
+/// Queries that share keys and values.
+constexpr int64_t kMostSharing = 8;
+
+/// Whether one block reads the buffer, each element for at most so many of its results.
+bool IsReadFor(int64_t most, const tensor::Program& program, tensor::BufferId id) {
   const std::vector<tensor::BlockId> readers = program.ReadersOf(id);
   if (readers.size() != 1) return false;
   const tensor::Block& block = program.blocks[readers[0]];
@@ -221,12 +224,24 @@ bool IsReadOnce(const tensor::Program& program, tensor::BufferId id) {
       });
     }
   });
+  int64_t sharing = 1;
   for (size_t i = 0; i < block.iters.size(); ++i) {
-    const bool shares =
-        block.iters[i].kind == tensor::IterKind::kSpatial && block.iters[i].extent > 1 && !moves[i];
-    if (shares) return false;
+    const bool is_spatial = block.iters[i].kind == tensor::IterKind::kSpatial;
+    if (is_spatial && !moves[i]) sharing *= block.iters[i].extent;
   }
-  return loads == 1;
+  return loads == 1 && sharing <= most;
+}
+
+/// Constants that are read once; and what is as long as the caller says, as the keys and values are
+/// that a decoder keeps.
+bool IsStream(const tensor::Program& program, tensor::BufferId id) {
+  const tensor::Buffer& buffer = program.buffers[id];
+  if (buffer.MemorySpan() * tensor::ByteSize(buffer.dtype) < kMinStreamBytes) return false;
+  if (buffer.role == tensor::BufferRole::kConstant) return IsReadFor(1, program, id);
+  const bool is_open = std::ranges::any_of(
+      buffer.bounds, [](const tensor::Bound& bound) { return bound.is_open(); });
+  return buffer.role == tensor::BufferRole::kInput && is_open &&
+         IsReadFor(kMostSharing, program, id);
 }
 
 }  // namespace
@@ -243,9 +258,7 @@ MemoryPlan PlanMemory(const tensor::Program& program) {
       const auto at = std::ranges::find(parameters, static_cast<tensor::BufferId>(id));
       place.position = at - parameters.begin();
       place.bytes = buffer.MemorySpan() * tensor::ByteSize(buffer.dtype);
-      place.is_stream = buffer.role == tensor::BufferRole::kConstant &&
-                        place.bytes >= kMinStreamBytes &&
-                        IsReadOnce(program, static_cast<tensor::BufferId>(id));
+      place.is_stream = IsStream(program, static_cast<tensor::BufferId>(id));
       continue;
     }
     if (program.WriterOf(static_cast<tensor::BufferId>(id)) < 0) continue;  // inlined away

@@ -30,8 +30,8 @@ struct BufferPlace {
   /// address = offset * lane_count + lane_position.
   int64_t lane_count = 1;
   tensor::Affine lane_position;
-  /// Of a constant: it is large, and each element is read once in a run. Processors fetch such
-  /// streams ahead, but not far enough.
+  /// It is large, and in a run each element is read once, or for a few results: a constant, keys
+  /// and values. Processors fetch such streams ahead, but not far enough.
   bool is_stream = false;
   /// Of an intermediate: the output in whose memory it is, at the same places; else -1.
   tensor::BufferId kept_in = -1;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Constants that are read once in a run are fetched ahead.
+/// Constants that are read once in a run are fetched ahead, and what is as long as the caller says.
 #include <gmock/gmock.h>
 
 #include "bayloom/codegen/host.h"
@@ -34,6 +34,27 @@ TEST(Streams, OfLargeConstantsAreFetchedAhead) {
   EXPECT_THAT(Assembly(Product(1, 512, 512)), HasSubstr("prefetcht0"));
   EXPECT_THAT(Assembly(Product(8, 512, 512)), Not(HasSubstr("prefetch"))) << "each is read again";
   EXPECT_THAT(Assembly(Product(1, 64, 64)), Not(HasSubstr("prefetch"))) << "it stays in a cache";
+}
+
+/// Values of so many rows at most, weighted for some queries.
+tensor::Workload WeightedSums(int64_t queries, int64_t rows) {
+  tensor::WorkloadBuilder b("sums");
+  const tensor::BufferId n = b.Size("n", {1, rows});
+  const tensor::Tensor weights = b.Input("weights", {queries, rows});
+  const tensor::Tensor values = b.Input("values", {rows, 64});
+  b.Bound(weights, 1, n);
+  b.Bound(values, 0, n);
+  return b.Build({b.Reduce("sums", {queries, 64}, {{"k", rows, n}}, tensor::Reduction::kSum,
+                           [&](const auto& s, const auto& r) {
+                             return weights(s[0], r[0]) * values(r[0], s[1]);
+                           })});
+}
+
+TEST(Streams, OfOpenInputsAreFetchedAhead) {
+  EXPECT_THAT(Assembly(WeightedSums(1, 4096)), HasSubstr("prefetcht0"));
+  EXPECT_THAT(Assembly(WeightedSums(4, 4096)), HasSubstr("prefetcht0"));
+  EXPECT_THAT(Assembly(WeightedSums(64, 4096)), Not(HasSubstr("prefetch"))) << "read again";
+  EXPECT_THAT(Assembly(WeightedSums(1, 64)), Not(HasSubstr("prefetch"))) << "it stays in a cache";
 }
 
 }  // namespace

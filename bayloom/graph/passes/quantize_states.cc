@@ -25,6 +25,16 @@ constexpr int64_t kScalesTogether = target::kBufferAlignment / int64_t{sizeof(fl
 
 const Expr& Unconverted(const Expr& e) { return e->op == ExprOp::kCast ? e->operands[0] : e; }
 
+/// Whether it is a factor where a sum of unknown length has a term, and 0 behind the last one.
+bool IsGuarded(const Expr& e) {
+  return e->op == ExprOp::kSelect && e->operands[2]->op == ExprOp::kFloat &&
+         e->operands[2]->float_value == 0;
+}
+const Expr& Unguarded(const Expr& e) { return IsGuarded(e) ? e->operands[1] : e; }
+Expr GuardedLike(const Expr& e, const Expr& factor) {
+  return IsGuarded(e) ? tensor::Select(e->operands[0], factor, e->operands[2]) : factor;
+}
+
 std::vector<Expr> PlacesOf(const std::vector<int64_t>& shape) {
   std::vector<Expr> places;
   for (size_t d = 0; d < shape.size(); ++d) places.push_back(IterVar(static_cast<int>(d)));
@@ -241,15 +251,16 @@ class StateQuantizer {
                         product->op == ExprOp::kMul && product->dtype == DType::kFloat32 &&
                         LoadsOf(product, value).size() == 1;
     if (!is_sum) return false;
-    const bool is_first = IsLoadOf(Unconverted(product->operands[0]), value);
+    const bool is_first = IsLoadOf(Unconverted(Unguarded(product->operands[0])), value);
     const Expr other = product->operands[is_first ? 1 : 0];
-    const Expr load = Unconverted(product->operands[is_first ? 0 : 1]);
+    const Expr levels = product->operands[is_first ? 0 : 1];
+    const Expr load = Unconverted(Unguarded(levels));
     if (!IsLoadOf(load, value)) return false;
-    const Expr scale = ScaleOf(load, scales);
-    return ScaleResult(n, other, load, scale) || ScaleOther(n, other, load, scale);
+    const Expr scale = ScaleOf(load, scales), level = GuardedLike(levels, LevelOf(load));
+    return ScaleResult(n, other, level, scale) || ScaleOther(n, other, level, scale);
   }
 
-  bool ScaleResult(size_t n, const Expr& other, const Expr& load, const Expr& scale) {
+  bool ScaleResult(size_t n, const Expr& other, const Expr& level, const Expr& scale) {
     Node& node = graph_.nodes[n];
     std::vector<int64_t> shape;
     for (size_t i = 0; i < node.stage.iters.size(); ++i) {
@@ -260,7 +271,7 @@ class StateQuantizer {
     }
     const Value result = graph_.values[node.output()];
     if (shape != result.shape) return false;
-    node.stage.value = other * LevelOf(load);
+    node.stage.value = other * level;
     const ValueId sum = AddValue({result.name + ".levels", result.dtype, shape, nullptr});
     Node scaled;
     scaled.op = "scale";
@@ -273,8 +284,8 @@ class StateQuantizer {
     return true;
   }
 
-  bool ScaleOther(size_t n, const Expr& other, const Expr& load, const Expr& scale) {
-    const Expr weight = Unconverted(other);
+  bool ScaleOther(size_t n, const Expr& other, const Expr& level, const Expr& scale) {
+    const Expr weight = Unguarded(other);
     if (weight->op != ExprOp::kLoad || weight->dtype != DType::kFloat32) return false;
     const auto iters = BareIters(weight);
     if (!iters) return false;
@@ -293,8 +304,8 @@ class StateQuantizer {
         MakeMap(graph_, node.stage.name + ".weights", "scale", shape,
                 tensor::Load(weight->index, DType::kFloat32, PlacesOf(shape)) *
                     tensor::SubstituteIters(scale, place));
-    node.stage.value =
-        tensor::Load(scaled.output(), DType::kFloat32, weight->operands) * LevelOf(load);
+    const Expr read = tensor::Load(scaled.output(), DType::kFloat32, weight->operands);
+    node.stage.value = GuardedLike(other, read) * level;
     before_[n].push_back(std::move(scaled));
     return true;
   }
