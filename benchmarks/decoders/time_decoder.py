@@ -33,8 +33,10 @@ def main():
     parser.add_argument("--prompt", type=int, default=512, help="tokens of a prompt")
     parser.add_argument("--depths", default="128,2048", help="tokens before the steps that are timed")
     parser.add_argument("--steps", type=int, default=32, help="of a round")
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=5, help="at least 2")
     given = parser.parse_args()
+    if given.rounds < 2:
+        parser.error("--rounds: quartiles need two rounds")
     decoder = bayloom.Decoder(given.library)
     tokens = numpy.random.default_rng(0).integers(0, decoder.words, decoder.capacity)
 
