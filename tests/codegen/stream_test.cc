@@ -57,5 +57,18 @@ TEST(Streams, OfOpenInputsAreFetchedAhead) {
   EXPECT_THAT(Assembly(WeightedSums(1, 64)), Not(HasSubstr("prefetch"))) << "it stays in a cache";
 }
 
+/// Which lanes are behind the last element is decided in 32 bits, in as many registers as the
+/// elements take.
+TEST(Streams, OfOpenInputsEndAtALane) {
+  tensor::WorkloadBuilder b("sum");
+  const tensor::BufferId n = b.Size("n", {1, 4096});
+  const tensor::Tensor x = b.Input("x", {4096});
+  b.Bound(x, 0, n);
+  const tensor::Workload sum =
+      b.Build({b.Reduce("sum", {1}, {{"k", 4096, n}}, tensor::Reduction::kSum,
+                        [&](const auto&, const auto& r) { return x(r[0]); })});
+  EXPECT_THAT(Assembly(sum), ::testing::AllOf(HasSubstr("vpcmpgtd"), Not(HasSubstr("vpcmpgtq"))));
+}
+
 }  // namespace
 }  // namespace bayloom::testing

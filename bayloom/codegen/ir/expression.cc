@@ -4,7 +4,9 @@
 #include "bayloom/codegen/ir/expression.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "bayloom/codegen/ir/arithmetic.h"
 #include "bayloom/codegen/ir/float_range.h"
@@ -80,7 +82,23 @@ llvm::Value* ExpressionEmitter::DecideComparison(const tensor::ExprNode& node) {
   const std::optional<plan::Guard> guard = plan::ToGuard(node, accesses_);
   if (!guard) return nullptr;
   if (state_.Holds(*guard)) return b_.getTrue();
-  return state_.digits.RangeOf(guard->slack).max < 0 ? b_.getFalse() : nullptr;
+  if (state_.digits.RangeOf(guard->slack).max < 0) return b_.getFalse();
+  return CompareLanes(guard->slack);
+}
+
+/// In 32 bits: vectors of 64-bit indices are several registers, and their masks are packed.
+llvm::Value* ExpressionEmitter::CompareLanes(const tensor::Affine& slack) {
+  constexpr int64_t kReach = (int64_t{1} << 30) - 1;
+  const tensor::IndexRange range = state_.digits.RangeOf(slack);
+  IndexValue index = state_.digits.Evaluate(slack);
+  if (index.lanes.empty() || range.min < -kReach || range.max > kReach) return nullptr;
+  std::vector<uint32_t> missing;
+  for (const int64_t lane : std::exchange(index.lanes, {})) {
+    missing.push_back(static_cast<uint32_t>(-lane));
+  }
+  llvm::Value* first = b_.CreateTrunc(state_.addresses.Scalar(index), b_.getInt32Ty());
+  llvm::Constant* steps = llvm::ConstantDataVector::get(b_.getContext(), missing);
+  return b_.CreateICmpSLE(steps, Splat(b_, first, static_cast<int>(missing.size())));
 }
 
 llvm::Value* ExpressionEmitter::EmitAnd(const tensor::ExprNode& node) {

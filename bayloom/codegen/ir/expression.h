@@ -55,8 +55,12 @@ class ExpressionEmitter {
 
  private:
   llvm::Value* EmitNew(const tensor::Expr& e);
-  /// A comparison of indices whose outcome is known; null for others.
+  /// A comparison of indices whose outcome is known, or that is one of lane numbers; null for
+  /// others.
   llvm::Value* DecideComparison(const tensor::ExprNode& node);
+  /// Whether an index is at least 0, where it differs from lane to lane; null if it may be too
+  /// large for that.
+  llvm::Value* CompareLanes(const tensor::Affine& slack);
   llvm::Value* EmitAnd(const tensor::ExprNode& node);
   llvm::Value* EmitLoad(const tensor::ExprNode& node);
   llvm::Value* EmitSelect(const tensor::ExprNode& node);
