@@ -14,7 +14,7 @@ namespace {
 
 /// Runs a kernel's threads, with every access checked: what is found is an illegal address, and the
 /// message goes to standard error.
-int RunLaunch(const Function& function, const std::vector<void*>& pointers) {
+int RunLaunch(const Function& function, int64_t blocks, const std::vector<void*>& pointers) {
   if (TakeFault("hang")) pause();
   const std::vector<int64_t> bytes = function.module->code.ParameterBytes();
   for (size_t i = 0; i < pointers.size(); ++i) {
@@ -24,7 +24,13 @@ int RunLaunch(const Function& function, const std::vector<void*>& pointers) {
       return TheDevice().error = kIllegalAddress;
     }
   }
-  const auto seen = function.module->code.RunKernel(function.number, pointers, {});
+  const codegen::StandIn& code = function.module->code;
+  if (const int64_t needed = code.BlocksOf(function.number, pointers); blocks < needed) {
+    std::fprintf(stderr, "%lld blocks of a kernel are launched, and its sizes need %lld\n",
+                 static_cast<long long>(blocks), static_cast<long long>(needed));
+    return TheDevice().error = kIllegalAddress;
+  }
+  const auto seen = code.RunKernel(function.number, blocks, pointers, {});
   if (!seen) {
     std::fprintf(stderr, "%s\n", seen.error().message.c_str());
     return TheDevice().error = kIllegalAddress;
@@ -149,18 +155,20 @@ STAND_IN_EXPORT int cuLaunchKernel(bayloom_cu_function kernel, unsigned blocks, 
                                    bayloom_cu_stream stream, void** arguments, void** extra) {
   const auto& function = *reinterpret_cast<const Function*>(kernel);
   const codegen::GpuLaunch& wanted = function.module->launches[function.number];
-  const bool as_compiled = int64_t{blocks} == wanted.blocks && int64_t{threads} == wanted.threads &&
-                           blocks_y == 1 && blocks_z == 1 && threads_y == 1 && threads_z == 1 &&
-                           extra == nullptr && int64_t{shared_bytes} == wanted.shared_bytes &&
+  const bool fits = wanted.reaches.empty() ? int64_t{blocks} == wanted.blocks
+                                           : blocks > 0 && int64_t{blocks} <= wanted.blocks;
+  const bool as_compiled = fits && int64_t{threads} == wanted.threads && blocks_y == 1 &&
+                           blocks_z == 1 && threads_y == 1 && threads_z == 1 && extra == nullptr &&
+                           int64_t{shared_bytes} == wanted.shared_bytes &&
                            int64_t{shared_bytes} <= function.shared_bytes;
   if (!as_compiled) return kInvalidValue;
   std::vector<void*> pointers;
   for (size_t i = 0; i < function.module->code.ParameterBytes().size(); ++i) {
     pointers.push_back(reinterpret_cast<void*>(*static_cast<uint64_t*>(arguments[i])));
   }
-  return Enqueue(stream, [&function, pointers] {
+  return Enqueue(stream, [&function, blocks, pointers] {
     // Errors of kernels are told by the calls that follow.
-    (void)RunLaunch(function, pointers);
+    (void)RunLaunch(function, blocks, pointers);
     return kSuccess;
   });
 }

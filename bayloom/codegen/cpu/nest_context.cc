@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "bayloom/codegen/ir/open_loop.h"
+
 namespace bayloom::codegen {
 
 NestContext::NestContext(ModuleState& state_of_module, llvm::Function* function,
@@ -72,25 +74,10 @@ void NestContext::IterateDigits(const std::vector<tensor::DigitId>& of_loop, siz
 }
 
 llvm::Value* NestContext::TripsOf(tensor::DigitId digit, int64_t steps, int64_t scale) {
-  const auto i64 = [&](int64_t value) { return builder.getInt64(static_cast<uint64_t>(value)); };
   const auto open = plan.open.find(digit);
-  if (open == plan.open.end() || steps == 1) return i64(steps);
-  llvm::Value* most = nullptr;
-  for (const plan::OpenAxis& axis : open->second) {
-    tensor::Affine before = axis.index;  // what other digits make of the index by now
-    std::erase_if(before.terms, [&](const tensor::Affine::Term& term) {
-      return term.digit == digit || !digits[term.digit].bound;
-    });
-    const IndexValue at = digits.Evaluate(before);
-    const int64_t least = at.lanes.empty() ? 0 : *std::ranges::min_element(at.lanes);
-    llvm::Value* room = builder.CreateSub(digits[axis.size].base, addresses.Scalar(at));
-    room = builder.CreateSub(room, i64(least));
-    room = builder.CreateBinaryIntrinsic(llvm::Intrinsic::smax, room, i64(1));
-    const int64_t step = axis.index.CoefficientOf(digit) * scale;
-    llvm::Value* trips = builder.CreateUDiv(builder.CreateAdd(room, i64(step - 1)), i64(step));
-    most = most ? builder.CreateBinaryIntrinsic(llvm::Intrinsic::umax, most, trips) : trips;
-  }
-  return builder.CreateBinaryIntrinsic(llvm::Intrinsic::umin, most, i64(steps));
+  if (open == plan.open.end() || steps == 1) return builder.getInt64(static_cast<uint64_t>(steps));
+  return TripsWithin(state, open->second, digit, steps, scale,
+                     [&](tensor::DigitId other) { return digits[other].bound; });
 }
 
 void NestContext::RunLoop(tensor::DigitId digit, int64_t steps, int64_t scale, const Body& body) {

@@ -41,13 +41,22 @@ std::vector<uint8_t> FromHex(std::string_view text) {
   return bytes;
 }
 
+nlohmann::json ReachesToJson(const GpuLaunch& launch) {
+  nlohmann::json reaches = nlohmann::json::array();
+  for (const GridReach& reach : launch.reaches) {
+    reaches.push_back({reach.most, reach.size, reach.before, reach.step, reach.or_next});
+  }
+  return reaches;
+}
+
 std::vector<uint8_t> Encode(const StandInObjects& objects) {
   nlohmann::json kernels = nlohmann::json::array(), buffers = nlohmann::json::array();
   for (const StandInObjects::Kernel& kernel : objects.kernels) {
     const GpuLaunch& launch = kernel.launch;
     kernels.push_back({launch.symbol, launch.blocks, launch.threads, launch.shared_bytes,
                        kernel.scratch_bytes,
-                       nlohmann::json::binary({kernel.object.begin(), kernel.object.end()})});
+                       nlohmann::json::binary({kernel.object.begin(), kernel.object.end()}),
+                       launch.block_share, launch.fixed_iterations, ReachesToJson(launch)});
   }
   for (const StandInBuffer& buffer : objects.buffers) {
     buffers.push_back({buffer.name, static_cast<int>(buffer.place.memory), buffer.place.position,
@@ -62,9 +71,17 @@ StandInObjects Decode(const std::vector<uint8_t>& bytes) {
   StandInObjects objects;
   for (const nlohmann::json& kernel : all.at(0)) {
     const nlohmann::json::binary_t& object = kernel.at(5).get_binary();
-    objects.kernels.push_back({{kernel.at(0), kernel.at(1), kernel.at(2), kernel.at(3)},
-                               kernel.at(4),
-                               {object.begin(), object.end()}});
+    GpuLaunch launch;
+    launch.symbol = kernel.at(0);
+    launch.blocks = kernel.at(1);
+    launch.threads = kernel.at(2);
+    launch.shared_bytes = kernel.at(3);
+    launch.block_share = kernel.at(6);
+    launch.fixed_iterations = kernel.at(7);
+    for (const nlohmann::json& reach : kernel.at(8)) {
+      launch.reaches.push_back({reach.at(0), reach.at(1), reach.at(2), reach.at(3), reach.at(4)});
+    }
+    objects.kernels.push_back({std::move(launch), kernel.at(4), {object.begin(), object.end()}});
   }
   for (const nlohmann::json& buffer : all.at(1)) {
     objects.buffers.push_back(

@@ -21,6 +21,23 @@ Status CheckIsSelfContained(const llvm::Module& module) {
   return Ok();
 }
 
+void AddReaches(const tensor::Program& program, const plan::GpuPlan& plan,
+                const plan::KernelPlan& kernel, GpuLaunch& launch) {
+  if (kernel.grid >= 0) launch.block_share = kernel.threads;
+  for (const tensor::DigitId digit : kernel.GridDigits(program)) {
+    const int64_t extent = program.digit_extents[digit];
+    const auto open = plan.open.find(digit);
+    if (open == plan.open.end()) {
+      launch.fixed_iterations *= extent;
+      continue;
+    }
+    for (const plan::OpenAxis& axis : open->second) {
+      launch.reaches.push_back({extent, axis.size, axis.index.constant,
+                                axis.index.CoefficientOf(digit), &axis != &open->second.back()});
+    }
+  }
+}
+
 }  // namespace
 
 void PromoteArrays(llvm::Function& function) {
@@ -48,7 +65,13 @@ Result<GpuLaunch> EmitKernel(llvm::Module& module, const tensor::Program& progra
   KernelEmitter emitter(module, program, plan, kernel, scopes, machine, symbol);
   PromoteArrays(*emitter.Emit());
   if (Status s = CheckIsSelfContained(module); !s) return s.error();
-  return GpuLaunch{symbol, kernel.blocks, kernel.threads, kernel.shared_bytes};
+  GpuLaunch launch;
+  launch.symbol = symbol;
+  launch.blocks = kernel.blocks;
+  launch.threads = kernel.threads;
+  launch.shared_bytes = kernel.shared_bytes;
+  AddReaches(program, plan, kernel, launch);
+  return launch;
 }
 
 }  // namespace bayloom::codegen

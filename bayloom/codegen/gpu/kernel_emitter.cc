@@ -47,32 +47,31 @@ llvm::Function* KernelEmitter::Emit() {
   auto* work = llvm::BasicBlock::Create(builder_.getContext(), "work", function_);
   llvm::BranchInst* begin = builder_.CreateBr(work);
   builder_.SetInsertPoint(begin);
+  DefineSizes();
   thread_ = machine_.ThreadIndex(builder_);
-  if (kernel_.grid >= 0) {
-    EmitGrid();
-  } else {
-    std::vector<tensor::DigitId> digits;
-    for (tensor::LoopId loop : kernel_.block_loops) {
-      const std::vector<tensor::DigitId>& own = program_.loops[loop].digits;
-      digits.insert(digits.end(), own.begin(), own.end());
-    }
-    if (kernel_.blocks > 1) {
-      for (llvm::Value* value : loops_.DefineDigits(digits, machine_.BlockIndex(builder_))) {
-        addresses_.DefineAtEntry(value);
-      }
-    }
-    llvm::Value* first = kernel_.threads > 1 ? builder_.CreateICmpEQ(thread_, Number(0)) : nullptr;
-    // What is hoisted to the entry comes after all of this.
-    addresses_.SetEntry(begin->getPrevNode());
-    builder_.SetInsertPoint(work);
-    EmitNodes(kernel_.Body(program_), {first, nullptr, 0, nullptr});
-  }
+  kernel_.grid >= 0 ? EmitGrid(*work) : EmitBlocks(*work);
   builder_.CreateRetVoid();
   return function_;
 }
 
-void KernelEmitter::EmitGrid() {
-  const tensor::Loop& loop = program_.loops[kernel_.grid];
+void KernelEmitter::EmitBlocks(llvm::BasicBlock& work) {
+  llvm::Value* exists = nullptr;
+  if (kernel_.blocks > 1) {
+    llvm::Value* block = machine_.BlockIndex(builder_);
+    const std::map<tensor::DigitId, llvm::Value*> trips = GridTrips(block->getType());
+    if (!trips.empty()) exists = builder_.CreateICmpULT(block, GridIterations(trips, block));
+    for (llvm::Value* value : loops_.DefineDigits(kernel_.GridDigits(program_), block, trips)) {
+      addresses_.DefineAtEntry(value);
+    }
+  }
+  llvm::Value* first = kernel_.threads > 1 ? builder_.CreateICmpEQ(thread_, Number(0)) : nullptr;
+  // What is hoisted to the entry comes after all of this.
+  addresses_.SetEntry(function_->getEntryBlock().getTerminator()->getPrevNode());
+  builder_.SetInsertPoint(&work);
+  EmitIf(exists, [&] { EmitNodes(kernel_.Body(program_), {first, nullptr, 0, nullptr}); });
+}
+
+void KernelEmitter::EmitGrid(llvm::BasicBlock& work) {
   llvm::Value* block = builder_.CreateZExt(machine_.BlockIndex(builder_), builder_.getInt64Ty());
   llvm::Value* position = builder_.CreateAdd(
       builder_.CreateMul(block, builder_.getInt64(static_cast<uint64_t>(kernel_.threads))),
@@ -81,17 +80,17 @@ void KernelEmitter::EmitGrid() {
   if (extent < (int64_t{1} << 31)) {
     position = builder_.CreateTrunc(position, builder_.getInt32Ty());
   }
+  const std::map<tensor::DigitId, llvm::Value*> trips = GridTrips(position->getType());
   llvm::Value* exists = nullptr;
-  if (extent % kernel_.threads != 0) {
-    exists = builder_.CreateICmpULT(
-        position, llvm::ConstantInt::get(position->getType(), static_cast<uint64_t>(extent)));
+  if (!trips.empty() || extent % kernel_.threads != 0) {
+    exists = builder_.CreateICmpULT(position, GridIterations(trips, position));
   }
-  for (llvm::Value* value : loops_.DefineDigits(loop.digits, position)) {
+  for (llvm::Value* value :
+       loops_.DefineDigits(program_.loops[kernel_.grid].digits, position, trips)) {
     addresses_.DefineAtEntry(value);
   }
-  llvm::Instruction* end = function_->getEntryBlock().getTerminator();
-  addresses_.SetEntry(end->getPrevNode());
-  builder_.SetInsertPoint(end->getSuccessor(0));
+  addresses_.SetEntry(function_->getEntryBlock().getTerminator()->getPrevNode());
+  builder_.SetInsertPoint(&work);
   EmitIf(exists, [&] { EmitBody(kernel_.grid); });
 }
 
@@ -116,7 +115,7 @@ void KernelEmitter::EmitNode(tensor::NodeRef node, const Team& team) {
   if (nest != plan_.thread_nests.end()) return EmitThreads(nest->second);
   const auto pipeline = plan_.pipelines.find(node.id);
   if (pipeline != plan_.pipelines.end()) return EmitPipeline(node.id, pipeline->second, team);
-  IterateDigits(loop.digits, 0, plan_.unrolled.contains(node.id),
+  IterateDigits(loop.digits, 0, plan_.unrolled.contains(node.id), true,
                 [&] { EmitNodes(loop.body, team); });
 }
 
@@ -143,7 +142,10 @@ void KernelEmitter::EmitThreads(const plan::ThreadNest& nest) {
     }
     return thread_;
   });
+  team.active = Both(team.active, ThreadsWithin(nest, digits));
+  thread_digits_.insert(digits.begin(), digits.end());
   EmitNodes(program_.loops[nest.loops.back()].body, team);
+  thread_digits_.clear();
   Forget(digits);
 }
 
@@ -155,29 +157,36 @@ void KernelEmitter::EmitCooperative(tensor::LoopId loop) {
 void KernelEmitter::EmitShare(tensor::LoopId loop, llvm::Value* first, int threads) {
   const int64_t extent = program_.ExtentOf(loop);
   const int64_t rounds = (extent + threads - 1) / threads;
+  llvm::Value* within = IterationsWithin(program_.loops[loop].digits);
+  llvm::Value* end = within ? builder_.CreateTrunc(within, builder_.getInt32Ty()) : Number(extent);
   if (rounds <= kMaxUnrolledShare) {
     for (int64_t round = 0; round < rounds; ++round) {
       llvm::Value* position =
           addresses_.AtEntry([&] { return builder_.CreateAdd(first, Number(round * threads)); });
-      EmitIteration(loop, position, (round + 1) * threads > extent, true);
+      const bool is_whole = !within && (round + 1) * threads <= extent;
+      EmitIteration(loop, position, is_whole ? nullptr : end, true);
     }
     return;
   }
-  loops_.EmitLoop(
-      builder_.getInt64(0), builder_.getInt64(static_cast<uint64_t>(rounds)),
-      [&](llvm::PHINode* round) {
-        llvm::Value* begin =
-            builder_.CreateMul(builder_.CreateTrunc(round, builder_.getInt32Ty()), Number(threads));
-        EmitIteration(loop, builder_.CreateAdd(begin, first), extent % threads != 0, false);
-      });
+  llvm::Value* count = builder_.getInt64(static_cast<uint64_t>(rounds));
+  if (within) {
+    const auto number = [&](int64_t n) { return builder_.getInt64(static_cast<uint64_t>(n)); };
+    count = builder_.CreateUDiv(builder_.CreateAdd(within, number(threads - 1)), number(threads));
+  }
+  loops_.EmitLoop(builder_.getInt64(0), count, [&](llvm::PHINode* round) {
+    llvm::Value* begin =
+        builder_.CreateMul(builder_.CreateTrunc(round, builder_.getInt32Ty()), Number(threads));
+    EmitIteration(loop, builder_.CreateAdd(begin, first),
+                  within || extent % threads != 0 ? end : nullptr, false);
+  });
 }
 
-void KernelEmitter::EmitIteration(tensor::LoopId loop, llvm::Value* position, bool guarded,
+void KernelEmitter::EmitIteration(tensor::LoopId loop, llvm::Value* position, llvm::Value* end,
                                   bool at_entry) {
   const std::vector<tensor::DigitId>& digits = program_.loops[loop].digits;
   llvm::Value* exists = nullptr;
   const auto define = [&] {
-    if (guarded) exists = builder_.CreateICmpULT(position, Number(program_.ExtentOf(loop)));
+    if (end && llvm::isa<llvm::Constant>(end)) exists = builder_.CreateICmpULT(position, end);
     return loops_.DefineDigits(digits, position);
   };
   if (at_entry) {
@@ -189,6 +198,7 @@ void KernelEmitter::EmitIteration(tensor::LoopId loop, llvm::Value* position, bo
     const std::vector<llvm::Value*> values = define();
     addresses_.Define(values, &builder_.GetInsertBlock()->back(), loops_.depth());
   }
+  if (end && !exists) exists = builder_.CreateICmpULT(position, end);
   EmitIf(exists, [&] { EmitBody(loop); });
   Forget(digits);
 }
@@ -222,10 +232,12 @@ void KernelEmitter::EmitThreadReduce(tensor::LoopId loop, const Team& team) {
   value = Combine(block, value, std::min(threads, 32));
   if (threads > 32) value = CombineWarps(block, value, threads);
   EmitIf(leads, [&] {
-    const plan::PlacedAccess& store = plan_.accesses.at(id).store;
-    llvm::Value* old = OldValue(state_, block, store);
-    memory_.Store(block.output, digits_.Evaluate(store.affine), state_.chunk,
-                  EmitBinary(builder_, CombiningOp(block.reduction), dtype, old, value));
+    EmitWithin(id, [&] {
+      const plan::PlacedAccess& store = plan_.accesses.at(id).store;
+      llvm::Value* old = OldValue(state_, block, store);
+      memory_.Store(block.output, digits_.Evaluate(store.affine), state_.chunk,
+                    EmitBinary(builder_, CombiningOp(block.reduction), dtype, old, value));
+    });
   });
 }
 
@@ -287,6 +299,13 @@ void KernelEmitter::EmitBody(tensor::LoopId loop) {
 
 void KernelEmitter::EmitTree(tensor::NodeRef node) {
   if (node.is_block()) return EmitBlock(node.id);
+  if (const tensor::BlockId block = BoundedHere(node); block >= 0) {
+    llvm::Value* within = WithinBounds(program_.blocks[block]);
+    within_.insert(block);
+    EmitIf(within, [&] { EmitTree(node); });
+    within_.erase(block);
+    return;
+  }
   if (const auto product = plan_.warp_products.find(node.id);
       product != plan_.warp_products.end()) {
     return EmitWarpProduct(product->second);
@@ -298,21 +317,23 @@ void KernelEmitter::EmitTree(tensor::NodeRef node) {
   const bool unroll = plan_.unrolled.contains(node.id);
   const auto vector = plan_.vector_loops.find(node.id);
   if (vector == plan_.vector_loops.end()) {
-    IterateDigits(program_.loops[node.id].digits, 0, unroll, [&] { EmitBody(node.id); });
+    IterateDigits(program_.loops[node.id].digits, 0, unroll, false, [&] { EmitBody(node.id); });
     return;
   }
-  IterateDigits(vector->second.outer, 0, unroll, [&] {
+  IterateDigits(vector->second.outer, 0, unroll, false, [&] {
     IterateLanes(vector->second, unroll, [&] { EmitBody(vector->second.loops.back()); });
   });
 }
 
 void KernelEmitter::IterateDigits(const std::vector<tensor::DigitId>& digits, size_t from,
-                                  bool unroll, const Body& body) {
+                                  bool unroll, bool together, const Body& body) {
   if (from == digits.size()) return body();
   const int64_t extent = program_.digit_extents[digits[from]];
-  const auto rest = [&] { IterateDigits(digits, from + 1, unroll, body); };
+  const auto rest = [&] { IterateDigits(digits, from + 1, unroll, together, body); };
   if (unroll || extent == 1) {
     loops_.Repeat(digits[from], extent, rest);
+  } else if (llvm::Value* trips = TripsOf(digits[from], together)) {
+    loops_.RunLoop(digits[from], trips, extent, 1, rest);
   } else {
     loops_.RunLoop(digits[from], extent, 1, rest);
   }
@@ -331,11 +352,11 @@ void KernelEmitter::IterateLanes(const plan::VectorLoop& vector, bool unroll, co
 }
 
 void KernelEmitter::EmitBlock(tensor::BlockId id) {
-  const tensor::Block& block = program_.blocks[id];
   if (const auto copy = plan_.async_copies.find(id); copy != plan_.async_copies.end()) {
     return EmitAsyncCopy(id, copy->second);
   }
-  block.guarded ? EmitWithinExtents(block, [&] { EmitStatement(id); }) : EmitStatement(id);
+  // What threads share of a reduction goes into registers.
+  id == shared_block_ ? EmitStatement(id) : EmitWithin(id, [&] { EmitStatement(id); });
 }
 
 void KernelEmitter::EmitStatement(tensor::BlockId id) {
@@ -358,19 +379,28 @@ void KernelEmitter::EmitStatement(tensor::BlockId id) {
   memory_.Store(block.output, digits_.Evaluate(accesses.store.affine), state_.chunk, value);
 }
 
-void KernelEmitter::EmitWithinExtents(const tensor::Block& block, const Body& body) {
+void KernelEmitter::EmitWithin(tensor::BlockId id, const Body& body) {
+  const tensor::Block& block = program_.blocks[id];
+  bool any = true;
+  llvm::Value* within = block.guarded ? WithinExtents(block, any) : nullptr;
+  if (!any) return;
+  const bool ends = plan_.EndsAtBounds(block) && !within_.contains(id);
+  if (ends) within = Both(within, WithinBounds(block));
+  EmitIf(within, body);
+}
+
+llvm::Value* KernelEmitter::WithinExtents(const tensor::Block& block, bool& any) {
   llvm::Value* within = nullptr;
   for (size_t i = 0; i < block.iters.size(); ++i) {
     const int64_t extent = block.iters[i].extent;
     const tensor::IndexRange range = digits_.RangeOf(block.bindings[i]);
     if (range.max < extent) continue;
-    if (range.min >= extent) return;
-    llvm::Value* is_less =
-        builder_.CreateICmpULT(addresses_.Scalar(digits_.Evaluate(block.bindings[i])),
-                               builder_.getInt64(static_cast<uint64_t>(extent)));
-    within = within ? builder_.CreateAnd(within, is_less) : is_less;
+    any &= range.min < extent;
+    within =
+        Both(within, builder_.CreateICmpULT(addresses_.Scalar(digits_.Evaluate(block.bindings[i])),
+                                            builder_.getInt64(static_cast<uint64_t>(extent))));
   }
-  EmitIf(within, body);
+  return within;
 }
 
 void KernelEmitter::EmitIf(llvm::Value* condition, const Body& body) {

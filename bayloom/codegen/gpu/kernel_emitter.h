@@ -6,6 +6,7 @@
 #include <llvm/IR/Module.h>
 
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -37,7 +38,8 @@ class KernelEmitter {
     const plan::ThreadNest* nest = nullptr;
   };
 
-  void EmitGrid();
+  void EmitBlocks(llvm::BasicBlock& work);
+  void EmitGrid(llvm::BasicBlock& work);
   void EmitNodes(const std::vector<tensor::NodeRef>& nodes, const Team& team);
   void EmitNode(tensor::NodeRef node, const Team& team);
   void EmitThreads(const plan::ThreadNest& nest);
@@ -45,8 +47,8 @@ class KernelEmitter {
   /// One thread's share of the iterations of a loop that `threads` threads share: those from its
   /// number `first` on in steps of `threads`.
   void EmitShare(tensor::LoopId loop, llvm::Value* first, int threads);
-  /// Iteration number `position` (i32) of the loop, if there is one.
-  void EmitIteration(tensor::LoopId loop, llvm::Value* position, bool guarded, bool at_entry);
+  /// Iteration number `position` (i32) of the loop, if it is below `end` (i32; null: it is).
+  void EmitIteration(tensor::LoopId loop, llvm::Value* position, llvm::Value* end, bool at_entry);
   void EmitPipeline(tensor::LoopId loop, const plan::Pipeline& pipeline, const Team& team);
   void EmitCopies(const plan::Pipeline& pipeline);
   void EnterFirstIteration(const plan::Pipeline& pipeline, tensor::LoopId loop, int64_t position);
@@ -60,11 +62,29 @@ class KernelEmitter {
   llvm::Value* CombineWarps(const tensor::Block& block, llvm::Value* value, int threads);
   void Barrier();
 
+  // Open axes.
+  void DefineSizes();
+  /// How many steps the digit takes, in a loop that starts here (i64); null: all it has.
+  /// `together`: the same number for all threads of a block.
+  llvm::Value* TripsOf(tensor::DigitId digit, bool together);
+  /// TripsOf those of a loop over the grid, as integers of this type.
+  std::map<tensor::DigitId, llvm::Value*> GridTrips(llvm::Type* type);
+  /// How many iterations the grid's loops have then, as an integer of the type of `position`.
+  llvm::Value* GridIterations(const std::map<tensor::DigitId, llvm::Value*>& trips,
+                              llvm::Value* position);
+  /// Whether this thread's iteration of the loops over threads is within bounds (i1; null: all
+  /// are).
+  llvm::Value* ThreadsWithin(const plan::ThreadNest& nest,
+                             const std::vector<tensor::DigitId>& digits);
+  /// How many iterations of a loop over these digits, slowest first, are within bounds: what the
+  /// slowest one says, the same for all threads of a block (i64); null: all.
+  llvm::Value* IterationsWithin(const std::vector<tensor::DigitId>& digits);
+
   // What one thread does.
   void EmitBody(tensor::LoopId loop);
   void EmitTree(tensor::NodeRef node);
   void IterateDigits(const std::vector<tensor::DigitId>& digits, size_t from, bool unroll,
-                     const Body& body);
+                     bool together, const Body& body);
   void IterateLanes(const plan::VectorLoop& vector, bool unroll, const Body& body);
   void EmitBlock(tensor::BlockId block);
   void EmitStatement(tensor::BlockId block);
@@ -90,8 +110,18 @@ class KernelEmitter {
   /// Bits [first, first + count) of the thread's number in its warp, times `scale`, as a digit.
   DigitValue Lane(int first, int count, int64_t scale = 1);
 
-  /// Runs the body where the guarded block's iterators are within their extents.
-  void EmitWithinExtents(const tensor::Block& block, const Body& body);
+  /// Runs the body where a guarded block's iterators are within their extents, and those of a block
+  /// that writes global memory within the bounds of open axes.
+  void EmitWithin(tensor::BlockId id, const Body& body);
+  /// Whether they are within the extents (i1; null for true); false in `any`: nowhere here.
+  llvm::Value* WithinExtents(const tensor::Block& block, bool& any);
+  /// Whether they are within the bounds of open axes (i1; null for true).
+  llvm::Value* WithinBounds(const tensor::Block& block);
+  /// The only block below a loop, if it ends at bounds and all of the loop is on one side of them;
+  /// else -1, as where that has been asked.
+  tensor::BlockId BoundedHere(tensor::NodeRef node) const;
+  /// Both hold; null for true.
+  llvm::Value* Both(llvm::Value* a, llvm::Value* b);
   void EmitIf(llvm::Value* condition, const Body& body);
   llvm::Value* Number(int64_t value) { return builder_.getInt32(static_cast<uint32_t>(value)); }
   void Forget(const std::vector<tensor::DigitId>& digits);
@@ -107,8 +137,10 @@ class KernelEmitter {
   GpuMemoryEmitter memory_;
   EmitState state_;
   LoopEmitter loops_;
-  llvm::Value* thread_ = nullptr;  ///< i32
-  llvm::Instruction* anchor_;      ///< what is computed at the entry goes after it
+  llvm::Value* thread_ = nullptr;            ///< i32
+  std::set<tensor::BlockId> within_;         ///< that are within the bounds of open axes here
+  std::set<tensor::DigitId> thread_digits_;  ///< of the loops over threads around
+  llvm::Instruction* anchor_;                ///< what is computed at the entry goes after it
   /// What LoadFactor has loaded since the last barrier: by basic block, address of the buffer's
   /// part and distance from it.
   std::map<std::tuple<llvm::BasicBlock*, llvm::Value*, int64_t>, std::vector<llvm::Value*>>

@@ -30,17 +30,21 @@ void KernelEmitter::EmitPipeline(tensor::LoopId loop, const plan::Pipeline& pipe
   const auto number = [&](int64_t value) {
     return builder_.getInt64(static_cast<uint64_t>(value));
   };
+  llvm::Value* within = IterationsWithin(program_.loops[loop].digits);
+  llvm::Value* end = within ? within : number(extent);
   for (int64_t first = 0; first < ahead; ++first) {
-    EnterFirstIteration(pipeline, loop, first);
-    EmitCopies(pipeline);
+    EmitIf(within && first > 0 ? builder_.CreateICmpULT(number(first), end) : nullptr, [&] {
+      EnterFirstIteration(pipeline, loop, first);
+      EmitCopies(pipeline);
+    });
     machine_.CommitCopies(builder_);
   }
-  loops_.EmitLoop(number(0), number(extent), [&](llvm::PHINode* running) {
+  loops_.EmitLoop(number(0), end, [&](llvm::PHINode* running) {
     llvm::PHINode* slot = builder_.CreatePHI(builder_.getInt64Ty(), 2);
     slot->addIncoming(number(0), running->getIncomingBlock(0));
     const auto copy = [&] {
       llvm::Value* next = builder_.CreateAdd(running, number(ahead));
-      EmitIf(builder_.CreateICmpULT(next, number(extent)), [&] {
+      EmitIf(builder_.CreateICmpULT(next, end), [&] {
         EnterIteration(pipeline, loop, next, Turn(slot, 0, ahead, -1));
         EmitCopies(pipeline);
       });
@@ -108,6 +112,7 @@ void KernelEmitter::EmitAsyncCopy(tensor::BlockId id, const tensor::AsyncCopy& c
   llvm::Value* exists = copy.condition.defined() ? values.Emit(copy.condition) : nullptr;
   // The same in all lanes.
   if (exists && LanesOf(exists) > 1) exists = builder_.CreateExtractElement(exists, uint64_t{0});
+  exists = Both(exists, WithinBounds(block));
   const int lanes = state_.chunk.active;
   const std::vector<int64_t> to_lanes = LanesFrom(to, lanes), from_lanes = LanesFrom(from, lanes);
   for (int lane = 0; lane < lanes;) {

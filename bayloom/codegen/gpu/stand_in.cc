@@ -148,7 +148,17 @@ std::vector<int64_t> StandIn::ParameterBytes() const {
   return bytes;
 }
 
-Result<StandInCounts> StandIn::RunKernel(size_t number, const std::vector<void*>& pointers,
+int64_t StandIn::BlocksOf(size_t kernel, const std::vector<void*>& pointers) const {
+  const GpuLaunch& launch = code_->objects.kernels[kernel].launch;
+  int64_t count = 0;
+  for (const GridReach& reach : launch.reaches) count = std::max(count, reach.size + 1);
+  std::vector<int64_t> sizes(static_cast<size_t>(count));
+  for (size_t i = 0; i < sizes.size(); ++i) std::memcpy(&sizes[i], pointers[i], sizeof(int64_t));
+  return BlocksAt(launch, sizes);
+}
+
+Result<StandInCounts> StandIn::RunKernel(size_t number, int64_t blocks,
+                                         const std::vector<void*>& pointers,
                                          const StandInOptions& options) const {
   const StandInObjects::Kernel& kernel = code_->objects.kernels[number];
   const GpuLaunch& launch = kernel.launch;
@@ -159,14 +169,14 @@ Result<StandInCounts> StandIn::RunKernel(size_t number, const std::vector<void*>
   // Over a type of function that says nothing, as compilers want it.
   const auto function = reinterpret_cast<StandInKernel>(
       reinterpret_cast<void (*)()>(code_->loaded[number].function()));
-  for (int64_t i = 0; i < launch.blocks; ++i) {
+  for (int64_t i = 0; i < blocks; ++i) {
     std::memset(shared, kUnwritten, static_cast<size_t>(launch.shared_bytes));
     if (auto fault = block.Run(function, pointers.data(), shared, i, checker)) {
       return Error{*std::move(fault)};
     }
   }
   return StandInCounts{1,
-                       launch.blocks * launch.threads,
+                       blocks * launch.threads,
                        block.barriers(),
                        checker.accesses(),
                        block.copies(),
@@ -180,7 +190,9 @@ Result<StandInCounts> StandIn::Run(void* const* parameters, const StandInOptions
   pointers.push_back(workspace.get());
   StandInCounts counts;
   for (size_t i = 0; i < code_->loaded.size(); ++i) {
-    const Result<StandInCounts> seen = RunKernel(i, pointers, options);
+    const int64_t blocks =
+        options.largest_grids ? code_->objects.kernels[i].launch.blocks : BlocksOf(i, pointers);
+    const Result<StandInCounts> seen = RunKernel(i, blocks, pointers, options);
     if (!seen) return seen.error();
     counts.launches += seen->launches;
     counts.threads += seen->threads;

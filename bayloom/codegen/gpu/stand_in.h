@@ -22,6 +22,8 @@ struct StandInOptions {
   enum class Order : uint8_t { kForward, kBackward, kRandom };
   Order order = Order::kForward;
   uint64_t seed = 1;  ///< of the random order
+  /// As many blocks as the largest sizes need, for all sizes.
+  bool largest_grids = false;
 };
 
 /// What was seen.
@@ -65,8 +67,10 @@ class StandIn {
   std::vector<GpuLaunch> launches() const;
   /// Bytes that the kernels use of each parameter and then of the workspace.
   std::vector<int64_t> ParameterBytes() const;
-  /// Runs one kernel on the parameters and the workspace.
-  Result<StandInCounts> RunKernel(size_t kernel, const std::vector<void*>& pointers,
+  /// The blocks that one of the kernels needs for the sizes among its arguments.
+  int64_t BlocksOf(size_t kernel, const std::vector<void*>& pointers) const;
+  /// Runs so many blocks of one kernel on the parameters and the workspace.
+  Result<StandInCounts> RunKernel(size_t kernel, int64_t blocks, const std::vector<void*>& pointers,
                                   const StandInOptions& options) const;
 
  private:

@@ -18,7 +18,7 @@ void KernelEmitter::EmitGroupProduct(const plan::WarpGroupProduct& product) {
   const Machine::PanelPart columns = PanelPartOf(product.columns);
   std::vector<IndexValue> places;
   std::vector<llvm::Value*> sums;
-  IterateDigits(product.matrices, 0, /*unroll=*/true, [&] {
+  IterateDigits(product.matrices, 0, /*unroll=*/true, /*together=*/true, [&] {
     loops_.Repeat(product.row_part, target::MmaInstruction::kRowParts, [&] {
       loops_.Repeat(product.column_part, target::MmaInstruction::kColumnParts, [&] {
         places.push_back(digits_.Evaluate(store.affine));

@@ -13,7 +13,7 @@
 #include "bayloom/plan/cpu/epilogue_plan.h"
 #include "bayloom/plan/cpu/fold_plan.h"
 #include "bayloom/plan/cpu/hoist_plan.h"
-#include "bayloom/plan/cpu/open_axes.h"
+#include "bayloom/plan/open_axes.h"
 #include "bayloom/plan/cpu/row_pairs.h"
 #include "bayloom/plan/cpu/tile_product.h"
 #include "bayloom/plan/memory_plan.h"

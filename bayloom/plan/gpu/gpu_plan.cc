@@ -65,6 +65,7 @@ class GpuPlanner {
 
   Result<GpuPlan> Plan() {
     if (tensor::AsCall(program_)) return Refuse("calls the library");
+    plan_.open = PlanOpenDigits(program_);
     for (NodeRef root : program_.roots) {
       if (Status s = AddKernel(root); !s) return s.error();
     }
@@ -350,11 +351,28 @@ class GpuPlanner {
     std::set<LoopId> inside;
     ForEachLoopBelow(program_, NodeRef::Root(), [&](LoopId loop) {
       if (program_.loops[loop].kind != LoopKind::kVectorized || inside.contains(loop)) return;
-      if (auto vector = PlanVectorLoop(program_, registers, plan_.accesses, loop)) {
+      auto vector = PlanVectorLoop(program_, registers, plan_.accesses, loop);
+      if (vector && !MayCrossBound(*vector)) {
         inside.insert(vector->loops.begin(), vector->loops.end());
         plan_.vector_loops.emplace(loop, std::move(*vector));
       }
     });
+  }
+
+  /// Whether one store of neighbours could go beyond the bound of an open axis.
+  bool MayCrossBound(const VectorLoop& vector) const {
+    for (tensor::BlockId id : program_.BlocksBelow(NodeRef::Loop(vector.loops.front()))) {
+      const tensor::Block& block = program_.blocks[id];
+      for (size_t i = 0; plan_.EndsAtBounds(block) && i < block.iters.size(); ++i) {
+        const bool is_open =
+            block.iters[i].bound.is_open() && block.iters[i].kind == tensor::IterKind::kSpatial;
+        const bool moves = std::ranges::any_of(vector.lanes, [&](tensor::DigitId digit) {
+          return block.bindings[i].CoefficientOf(digit) != 0;
+        });
+        if (is_open && moves) return true;
+      }
+    }
+    return false;
   }
 
   const tensor::Program& program_;
@@ -401,6 +419,16 @@ std::vector<tensor::BlockId> KernelPlan::Blocks(const tensor::Program& program) 
   return root.is_loop() ? program.BlocksBelow(root) : std::vector<tensor::BlockId>{root.id};
 }
 
+std::vector<tensor::DigitId> KernelPlan::GridDigits(const tensor::Program& program) const {
+  if (grid >= 0) return program.loops[grid].digits;
+  std::vector<tensor::DigitId> digits;
+  for (LoopId loop : block_loops) {
+    const std::vector<tensor::DigitId>& own = program.loops[loop].digits;
+    digits.insert(digits.end(), own.begin(), own.end());
+  }
+  return digits;
+}
+
 int ReducingThreads(const tensor::Program& program, LoopId loop) {
   const int64_t wanted = program.loops[loop].threads;
   if (wanted > 0) return static_cast<int>(wanted);
@@ -416,9 +444,6 @@ int GridThreads(const tensor::Program& program, LoopId loop) {
 }
 
 Result<GpuPlan> PlanGpuKernels(const tensor::Program& program, const target::GpuLimits& limits) {
-  if (program.SizeCount() > 0) {
-    return Error{"'" + program.name + "' cannot run on a GPU: it has open axes"};
-  }
   return GpuPlanner(program, limits).Plan();
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bayloom/plan/memory_plan.h"
+#include "bayloom/plan/open_axes.h"
 #include "bayloom/plan/vector_plan.h"
 #include "bayloom/target/gpu_limits.h"
 #include "bayloom/target/mma_instruction.h"
@@ -65,6 +66,8 @@ struct KernelPlan {
   /// What is inside the loops over blocks.
   std::vector<tensor::NodeRef> Body(const tensor::Program& program) const;
   std::vector<tensor::BlockId> Blocks(const tensor::Program& program) const;
+  /// Those that the number of a block, and of a thread in a grid, tells; slowest first.
+  std::vector<tensor::DigitId> GridDigits(const tensor::Program& program) const;
 };
 
 /// Loops over threads directly inside one another.
@@ -146,12 +149,15 @@ struct GpuPlan {
   std::map<tensor::LoopId, WarpProduct> warp_products;
   std::map<tensor::LoopId, WarpGroupProduct> group_products;  ///< by their outermost loop
   std::vector<KernelPlan> kernels;
+  OpenDigits open;  ///< of loops that end at the bounds of open axes
   int64_t workspace_bytes = 0;
 
   bool IsGlobal(tensor::BufferId buffer) const {
     const GpuMemory place = places[buffer].memory;
     return place == GpuMemory::kParameter || place == GpuMemory::kWorkspace;
   }
+  /// The block writes global memory, which it does within the bounds of open axes only.
+  bool EndsAtBounds(const tensor::Block& block) const { return IsGlobal(block.output); }
   /// Instructions for matrices do all of the loop.
   bool IsProduct(tensor::LoopId loop) const {
     return warp_products.contains(loop) || group_products.contains(loop);

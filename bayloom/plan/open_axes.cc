@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/plan/cpu/open_axes.h"
+#include "bayloom/plan/open_axes.h"
 
 #include <algorithm>
 #include <optional>
