@@ -12,6 +12,7 @@
 #include "bayloom/feature/gpu_access.h"
 #include "bayloom/feature/gpu_nest.h"
 #include "bayloom/feature/op_counts.h"
+#include "bayloom/feature/program_of_run.h"
 #include "bayloom/feature/warp_work.h"
 
 namespace bayloom::feature {
@@ -469,30 +470,78 @@ class KernelEstimator {
   BlockDemand demand_;
 };
 
-}  // namespace
+/// Steps that the threads of a block, or straight code, take together.
+StepsTogether StepsOfThreads(const tensor::Program& program, const plan::GpuPlan& plan) {
+  StepsTogether together;
+  const auto note = [&](tensor::DigitId digit) { together[digit] = program.digit_extents[digit]; };
+  for (size_t i = 0; i < program.loops.size(); ++i) {
+    const tensor::Loop& loop = program.loops[i];
+    const auto id = static_cast<tensor::LoopId>(i);
+    if (!loop.alive) continue;
+    if (tensor::IsThreadIndex(loop.kind) || plan.unrolled.contains(id) || plan.IsProduct(id)) {
+      for (const tensor::DigitId digit : loop.digits) note(digit);
+    }
+  }
+  for (const auto& [loop, vector] : plan.vector_loops) {
+    for (const tensor::DigitId digit : vector.lanes) note(digit);
+  }
+  return together;
+}
 
-std::vector<GpuKernelEstimate> EstimateGpuKernels(const tensor::Program& program,
-                                                  const target::GpuMachine& gpu,
-                                                  std::span<const KernelRegisters> known) {
-  target::GpuLimits limits;
-  limits.architecture = target::ArchitectureOf(gpu);
-  const Result<plan::GpuPlan> plan = plan::PlanGpuKernels(program, limits);
+/// `run`: the program, or what a run takes of its steps.
+std::vector<GpuKernelEstimate> EstimateKernelsOf(const tensor::Program& run,
+                                                 const plan::GpuPlan& plan,
+                                                 const target::GpuMachine& gpu,
+                                                 std::span<const KernelRegisters> known) {
   std::vector<GpuKernelEstimate> estimates;
-  if (!plan) return estimates;
-  for (size_t i = 0; i < plan->kernels.size(); ++i) {
-    estimates.push_back(KernelEstimator(program, *plan, plan->kernels[i], gpu)
+  for (size_t i = 0; i < plan.kernels.size(); ++i) {
+    plan::KernelPlan kernel = plan.kernels[i];
+    int64_t iterations = 1;
+    for (const tensor::DigitId digit : kernel.GridDigits(run)) {
+      iterations *= run.digit_extents[digit];
+    }
+    const int64_t share = kernel.grid >= 0 ? kernel.threads : 1;
+    kernel.blocks = (iterations + share - 1) / share;
+    estimates.push_back(KernelEstimator(run, plan, kernel, gpu)
                             .Estimate(i < known.size() ? known[i] : KernelRegisters{}));
   }
   return estimates;
 }
 
-double EstimateGpuTime(const tensor::Program& program, const target::GpuMachine& gpu,
-                       std::span<const KernelRegisters> known) {
-  const std::vector<GpuKernelEstimate> kernels = EstimateGpuKernels(program, gpu, known);
-  if (kernels.empty()) return std::numeric_limits<double>::infinity();
+double SecondsOf(const std::vector<GpuKernelEstimate>& kernels) {
   double seconds = 0;
   for (const GpuKernelEstimate& kernel : kernels) seconds += kernel.seconds;
   return seconds;
+}
+
+Result<plan::GpuPlan> PlanFor(const tensor::Program& program, const target::GpuMachine& gpu) {
+  target::GpuLimits limits;
+  limits.architecture = target::ArchitectureOf(gpu);
+  return plan::PlanGpuKernels(program, limits);
+}
+
+}  // namespace
+
+std::vector<GpuKernelEstimate> EstimateGpuKernels(const tensor::Program& program,
+                                                  const target::GpuMachine& gpu,
+                                                  std::span<const KernelRegisters> known) {
+  const Result<plan::GpuPlan> plan = PlanFor(program, gpu);
+  if (!plan) return {};
+  return EstimateKernelsOf(program, *plan, gpu, known);
+}
+
+double EstimateGpuTime(const tensor::Program& program, const target::GpuMachine& gpu,
+                       std::span<const KernelRegisters> known) {
+  const Result<plan::GpuPlan> plan = PlanFor(program, gpu);
+  if (!plan || plan->kernels.empty()) return std::numeric_limits<double>::infinity();
+  if (program.points.empty()) return SecondsOf(EstimateKernelsOf(program, *plan, gpu, known));
+  const StepsTogether together = StepsOfThreads(program, *plan);
+  double logs = 0;
+  for (const std::vector<int64_t>& sizes : program.points) {
+    const tensor::Program run = ProgramOfRun(program, plan->open, together, sizes);
+    logs += std::log(SecondsOf(EstimateKernelsOf(run, *plan, gpu, known)));
+  }
+  return std::exp(logs / static_cast<double>(program.points.size()));
 }
 
 }  // namespace bayloom::feature

@@ -62,7 +62,9 @@ std::vector<GpuKernelEstimate> EstimateGpuKernels(const tensor::Program& program
                                                   const target::GpuMachine& gpu,
                                                   std::span<const KernelRegisters> known = {});
 
-/// The sum over the kernels, in seconds; infinity where there are none.
+/// The sum over the kernels, in seconds; infinity where there are none. With open axes the
+/// geometric mean over the program's points, if it has any, of what a run with these sizes takes:
+/// its grids have fewer blocks, and loops fewer steps. EstimateGpuKernels is for the largest sizes.
 double EstimateGpuTime(const tensor::Program& program, const target::GpuMachine& gpu,
                        std::span<const KernelRegisters> known = {});
 

@@ -5,15 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 namespace bayloom::feature {
 namespace {
 
-/// Per digit, how many steps are straight code: all or none of them are taken.
-std::map<tensor::DigitId, int64_t> StraightSteps(const tensor::Program& program,
-                                                 const plan::CpuPlan& plan) {
-  std::map<tensor::DigitId, int64_t> straight;
+/// Steps that are straight code.
+StepsTogether StraightSteps(const tensor::Program& program, const plan::CpuPlan& plan) {
+  StepsTogether straight;
   const auto note = [&](tensor::DigitId digit, int64_t steps) {
     int64_t& known = straight.try_emplace(digit, 1).first->second;
     known = std::max(known, steps);
@@ -42,15 +40,14 @@ std::map<tensor::DigitId, int64_t> StraightSteps(const tensor::Program& program,
 /// Steps of the digit that reach the axis' bound, where slower digits of it take as many as they
 /// do.
 int64_t StepsWithin(const plan::OpenAxis& axis, tensor::DigitId digit, int64_t size,
-                    const tensor::Program& program,
-                    const std::map<tensor::DigitId, int64_t>& straight) {
+                    const tensor::Program& program, const StepsTogether& together) {
   std::vector<tensor::Affine::Term> terms = axis.index.terms;
   std::ranges::sort(terms, std::ranges::greater(), &tensor::Affine::Term::coefficient);
   double left = static_cast<double>(size - axis.index.constant);
   for (const tensor::Affine::Term& term : terms) {
     const int64_t extent = program.digit_extents[term.digit];
-    const auto at_once = straight.find(term.digit);
-    const int64_t block = at_once == straight.end() ? 1 : at_once->second;
+    const auto at_once = together.find(term.digit);
+    const int64_t block = at_once == together.end() ? 1 : at_once->second;
     const double apart = static_cast<double>(term.coefficient * block);
     const auto blocks = static_cast<int64_t>(std::ceil(std::max(left, 1.0) / apart));
     const int64_t steps = std::min(extent, blocks * block);
@@ -62,18 +59,22 @@ int64_t StepsWithin(const plan::OpenAxis& axis, tensor::DigitId digit, int64_t s
 
 }  // namespace
 
-tensor::Program ProgramOfRun(const tensor::Program& program, const plan::CpuPlan& plan,
-                             std::span<const int64_t> sizes) {
+tensor::Program ProgramOfRun(const tensor::Program& program, const plan::OpenDigits& open,
+                             const StepsTogether& together, std::span<const int64_t> sizes) {
   tensor::Program run = program;
-  const std::map<tensor::DigitId, int64_t> straight = StraightSteps(program, plan);
-  for (const auto& [digit, axes] : plan.open) {
+  for (const auto& [digit, axes] : open) {
     int64_t most = 1;
     for (const plan::OpenAxis& axis : axes) {
-      most = std::max(most, StepsWithin(axis, digit, sizes[axis.size], program, straight));
+      most = std::max(most, StepsWithin(axis, digit, sizes[axis.size], program, together));
     }
     run.digit_extents[digit] = most;
   }
   return run;
+}
+
+tensor::Program ProgramOfRun(const tensor::Program& program, const plan::CpuPlan& plan,
+                             std::span<const int64_t> sizes) {
+  return ProgramOfRun(program, plan.open, StraightSteps(program, plan), sizes);
 }
 
 }  // namespace bayloom::feature

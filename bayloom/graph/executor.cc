@@ -330,19 +330,24 @@ void OnProcessor::RunRound(const std::vector<int>& round, const std::vector<cons
 /// On the GPU, with its own memory.
 struct OnGpu final : Executor::Impl {
   GpuNetwork network;
+  std::vector<int64_t> lengths;  ///< of the open dimensions
 
   OnGpu(NetworkPlan planned, const std::vector<codegen::KernelObject>& objects,
         const target::Target& target)
       : Impl(std::move(planned)), network(plan, objects, target) {
     plan.constants = {};
+    for (const Symbol& symbol : plan.symbols) lengths.push_back(symbol.largest);
   }
 
   void Use(int, int) override {}
-  void SetLengths(std::span<const int64_t>) override {}
+  void SetLengths(std::span<const int64_t> of_symbols) override {
+    lengths.assign(of_symbols.begin(), of_symbols.end());
+  }
+  std::span<const int64_t> Lengths() const override { return lengths; }
 
   void Run(std::vector<const void*> inputs, const std::vector<void*>& outputs,
            std::vector<double>* seconds) override {
-    network.Run(inputs, outputs, seconds);
+    network.Run(inputs, outputs, lengths, seconds);
   }
 };
 

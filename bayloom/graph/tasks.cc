@@ -303,11 +303,6 @@ TaskGraph ExtractTasks(Graph graph) {
 }
 
 TaskGraph ForGpu(TaskGraph network) {
-  if (!network.graph.symbols.empty()) {
-    const Symbol& open = network.graph.symbols.front();
-    throw InputError(fmt::format("{}: code for GPUs is for one size; give one, such as {}={}",
-                                 open.ToString(), open.name, open.largest));
-  }
   if (!network.graph.found.empty()) {
     throw InputError(fmt::format("'{}': code for GPUs is for lengths that are known before a run",
                                  network.graph.found.front().name));

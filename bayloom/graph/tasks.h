@@ -56,7 +56,7 @@ struct TaskGraph {
 TaskGraph ExtractTasks(Graph graph);
 
 /// The network with the tasks that suit GPUs: products of one matrix with several are one
-/// (JoinProducts). Throws InputError where dimensions are open.
+/// (JoinProducts). Throws InputError where the network finds lengths itself.
 TaskGraph ForGpu(TaskGraph network);
 
 /// The network with those of its alternatives that are `wanted` (a flag for each), and no more of

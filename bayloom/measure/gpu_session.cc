@@ -121,6 +121,7 @@ GpuSession::Kernel GpuSession::Load(const codegen::KernelObject& object,
     made.blocks = static_cast<unsigned>(launch.blocks);
     made.threads = static_cast<unsigned>(launch.threads);
     made.shared_bytes = static_cast<unsigned>(launch.shared_bytes);
+    made.compiled = launch;
     Check(cuda_->ModuleGetFunction(&made.function, module_, launch.symbol.c_str()),
           "the code has not the kernel");
     Check(cuda_->FuncSetAttribute(made.function, BAYLOOM_CU_MAX_DYNAMIC_SHARED_BYTES,
@@ -142,6 +143,16 @@ GpuSession::Kernel GpuSession::Load(const codegen::KernelObject& object,
   Provide(workspace_, workspace);
   Check(cuda_->StreamSynchronize(stream_), "inputs cannot be copied");
   return kernel;
+}
+
+void GpuSession::SetSizes(Kernel& kernel, const std::vector<GpuBuffer>& buffers,
+                          std::span<const int64_t> sizes) {
+  if (sizes.empty()) return;
+  DropGraph();
+  for (size_t s = 0; s < sizes.size(); ++s) Provide(memory_[s], buffers[s]);
+  for (Kernel::Launch& launch : kernel.launches) {
+    launch.blocks = static_cast<unsigned>(codegen::BlocksAt(launch.compiled, sizes));
+  }
 }
 
 void GpuSession::AskUse(const Kernel::Launch& launch, bool spills,

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -53,6 +54,7 @@ class GpuSession {
     struct Launch {
       bayloom_cu_function function = nullptr;
       unsigned blocks = 1, threads = 1, shared_bytes = 0;
+      codegen::GpuLaunch compiled;  ///< which says what blocks other sizes need
     };
     std::vector<Launch> launches;
     ResourceUsage use;  ///< as the driver says of what it has loaded
@@ -67,6 +69,9 @@ class GpuSession {
   /// those of the program before that are the same are kept. Throws, too, where what the driver
   /// made of it need not be run (RefusalOf).
   Kernel Load(const codegen::KernelObject& object, const std::vector<GpuBuffer>& buffers);
+  /// Launches from here on are for these values of the sizes: the first buffers, which have them.
+  void SetSizes(Kernel& kernel, const std::vector<GpuBuffer>& buffers,
+                std::span<const int64_t> sizes);
   void Fill(size_t buffer, std::byte value);
   void FillWorkspace(std::byte value);
   /// Runs all launches so many times and returns the seconds of all of them by the clock of the

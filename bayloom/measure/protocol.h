@@ -135,9 +135,15 @@ inline constexpr std::tuple kFields<TaskMessage> = {&TaskMessage::data_bytes,
                                                     &TaskMessage::has_cold_constants};
 template <>
 inline constexpr std::tuple kFields<codegen::GpuLaunch> = {
-    &codegen::GpuLaunch::symbol,    &codegen::GpuLaunch::blocks,
-    &codegen::GpuLaunch::threads,   &codegen::GpuLaunch::shared_bytes,
-    &codegen::GpuLaunch::registers, &codegen::GpuLaunch::spill_bytes};
+    &codegen::GpuLaunch::symbol,      &codegen::GpuLaunch::blocks,
+    &codegen::GpuLaunch::threads,     &codegen::GpuLaunch::shared_bytes,
+    &codegen::GpuLaunch::registers,   &codegen::GpuLaunch::spill_bytes,
+    &codegen::GpuLaunch::block_share, &codegen::GpuLaunch::fixed_iterations,
+    &codegen::GpuLaunch::reaches};
+template <>
+inline constexpr std::tuple kFields<codegen::GridReach> = {
+    &codegen::GridReach::most, &codegen::GridReach::size, &codegen::GridReach::before,
+    &codegen::GridReach::step, &codegen::GridReach::or_next};
 template <>
 inline constexpr std::tuple kFields<codegen::KernelObject> = {
     &codegen::KernelObject::symbol,

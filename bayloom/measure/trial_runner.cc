@@ -285,7 +285,6 @@ OutcomeMessage TrialRunner::RunLoaded(const TrialMessage& trial) {
       return WrongOutput(point, "", right.error());
     }
   }
-  first_seconds.resize(static_cast<size_t>(task_.timed));
   if (!trial.is_reference) {
     note_.phase = Phase::kPreparing;
     if (task_.has_cold_constants) CopyConstants();
@@ -293,9 +292,17 @@ OutcomeMessage TrialRunner::RunLoaded(const TrialMessage& trial) {
       constant_copies_.Next(parameters);
       run();
     };
-    return TimePoints(trial, run_cold, first_seconds);
+    const RunsAtPoints runs = {[&](size_t point) { SetPoint(point); },
+                               [&](std::byte value) { FillResults(value); },
+                               [&](size_t point, double cut_seconds, const TimingOptions& options) {
+                                 return TimeRuns(first_seconds[point], cut_seconds, run_cold,
+                                                 base::MonotonicSeconds, FlushCaches, options);
+                               },
+                               [&](size_t point) { return CheckResults(point); }};
+    return TimePoints(trial, runs);
   }
   OutcomeMessage outcome;
+  first_seconds.resize(static_cast<size_t>(task_.timed));
   outcome.seconds = base::GeometricMean(first_seconds);
   return outcome;
 }
@@ -308,21 +315,16 @@ OutcomeMessage TrialRunner::WrongOutput(size_t point, const std::string& when,
   return OutcomeMessage::Failure(trial::Verdict::kWrongOutput, when + error.message + where);
 }
 
-OutcomeMessage TrialRunner::TimePoints(const TrialMessage& trial, const std::function<void()>& run,
-                                       const std::vector<double>& first_seconds) {
+OutcomeMessage TrialRunner::TimePoints(const TrialMessage& trial, const RunsAtPoints& runs) {
   note_.phase = CrashNote::Phase::kTiming;
-  const size_t count = first_seconds.size();
-  const auto time = [&](size_t point, double cut_seconds, const TimingOptions& options) {
-    return TimeRuns(first_seconds[point], cut_seconds, run, base::MonotonicSeconds, FlushCaches,
-                    options);
-  };
+  const auto count = static_cast<size_t>(task_.timed);
   OutcomeMessage outcome;
   double cut_seconds = trial.cut_seconds;
   if (count > 1) {
     // The limit is one for all points together: a few runs at each say where the program is.
     for (size_t point = 0; point < count; ++point) {
-      SetPoint(point);
-      outcome.point_seconds.push_back(time(point, kNever, kBriefTiming).seconds);
+      runs.set(point);
+      outcome.point_seconds.push_back(runs.time(point, kNever, kBriefTiming).seconds);
     }
     outcome.seconds = base::GeometricMean(outcome.point_seconds);
     outcome.cut_short = outcome.seconds > trial.cut_seconds;
@@ -335,12 +337,12 @@ OutcomeMessage TrialRunner::TimePoints(const TrialMessage& trial, const std::fun
   options.max_total_seconds /= static_cast<double>(count);
   std::vector<double> seconds;
   for (size_t point = 0; point < count; ++point) {
-    SetPoint(point);
+    runs.set(point);
     // From another start than the first: results that depend on what was there, or on luck, show.
-    FillResults(std::byte{0});
-    const Timing timing = time(point, cut_seconds, options);
+    runs.fill(std::byte{0});
+    const Timing timing = runs.time(point, cut_seconds, options);
     if (timing.runs > 0) {
-      if (const Status right = CheckResults(point); !right) {
+      if (const Status right = runs.check(point); !right) {
         return WrongOutput(point, "in a later run, ", right.error());
       }
     }
@@ -365,53 +367,58 @@ OutcomeMessage TrialRunner::RunOnGpu(const TrialMessage& trial) try {
     buffers.push_back(
         {memory_[i].name(), memory_[i].data(), memory_[i].size(), is_output, contents_[i]});
   }
-  const GpuSession::Kernel kernel = gpu_->Load(trial.kernel, buffers);
-
-  const auto fill_results = [&](std::byte value) {
-    for (size_t i = 0; i < buffers.size(); ++i) {
-      if (!buffers[i].is_output) continue;
-      gpu_->Fill(i, task_.parameters[i].has_gaps ? kPoison : value);
-    }
-    gpu_->FillWorkspace(value);
-  };
-  std::vector<std::byte> right_results;
-  const auto check_results = [&]() -> Status {
-    Status status = gpu_->CheckOverrun(buffers);
-    if (status) gpu_->Download(buffers);
-    // Comparing bytes is several times faster than comparing numbers.
-    if (status && !right_results.empty() && Results() == right_results) return status;
-    if (status) status = CheckResults();
-    if (!status) gpu_->Free();
-    return status;
-  };
+  GpuSession::Kernel kernel = gpu_->Load(trial.kernel, buffers);
+  std::vector<double> first_seconds;
+  std::vector<std::vector<std::byte>> right_results;  // by point
+  const RunsAtPoints runs = {
+      [&](size_t point) {
+        SetPoint(point);
+        const std::vector<int64_t>& sizes = task_.points[point];
+        for (size_t s = 0; s < sizes.size(); ++s) {
+          buffers[s].content = contents_[s] = ++last_content_;
+        }
+        gpu_->SetSizes(kernel, buffers, sizes);
+      },
+      [&](std::byte value) {
+        for (size_t i = 0; i < buffers.size(); ++i) {
+          if (!buffers[i].is_output) continue;
+          gpu_->Fill(i, task_.parameters[i].has_gaps ? kPoison : value);
+        }
+        gpu_->FillWorkspace(value);
+      },
+      [&](size_t point, double cut_seconds, const TimingOptions& options) {
+        return TimeBatches(
+            first_seconds[point], cut_seconds,
+            [&](int64_t times) { return gpu_->TimeLaunches(kernel, times, options.flush_cache); },
+            options);
+      },
+      [&](size_t point) -> Status {
+        Status status = gpu_->CheckOverrun(buffers);
+        if (status) gpu_->Download(buffers);
+        // Comparing bytes is several times faster than comparing numbers.
+        const bool is_known = point < right_results.size();
+        if (status && is_known && Results() == right_results[point]) return status;
+        if (status) status = CheckResults(point);
+        if (!status) gpu_->Free();
+        return status;
+      }};
   workspace_ = GuardedMemory();
-  fill_results(kPoison);
-  note_.phase = Phase::kFirstRun;
-  const double first_seconds = gpu_->TimeLaunches(kernel, 1, false);
-  if (const Status right = check_results(); !right) {
-    return OutcomeMessage::Failure(trial::Verdict::kWrongOutput, right.error().message);
+  for (size_t point = 0; point < task_.points.size(); ++point) {
+    runs.set(point);
+    runs.fill(kPoison);
+    note_.phase = Phase::kFirstRun;
+    first_seconds.push_back(gpu_->TimeLaunches(kernel, 1, false));
+    if (const Status right = runs.check(point); !right) {
+      return WrongOutput(point, "", right.error());
+    }
+    right_results.push_back(Results());
   }
-  right_results = Results();
-  fill_results(std::byte{0});
-  note_.phase = Phase::kTiming;
-  const Timing timing = TimeBatches(
-      first_seconds, trial.cut_seconds,
-      [&](int64_t count) { return gpu_->TimeLaunches(kernel, count, trial.timing.flush_cache); },
-      trial.timing);
-  OutcomeMessage outcome;
+  OutcomeMessage outcome = TimePoints(trial, runs);
+  if (outcome.verdict != trial::Verdict::kOk) return outcome;
   outcome.clock_mhz = gpu_->state().clock_mhz;
   outcome.power_watts = gpu_->state().power_watts;
   outcome.registers = kernel.use.registers;
   outcome.spill_bytes = static_cast<double>(kernel.use.spill_bytes);
-  if (timing.runs > 0) {
-    if (const Status right = check_results(); !right) {
-      return OutcomeMessage::Failure(trial::Verdict::kWrongOutput,
-                                     "in a later run, " + right.error().message);
-    }
-  }
-  outcome.seconds = timing.seconds;
-  outcome.spread = timing.spread;
-  outcome.cut_short = timing.cut_short;
   return outcome;
 } catch (const GpuError& error) {
   if (gpu_) gpu_->Free();  // inputs may not have arrived

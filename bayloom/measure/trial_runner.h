@@ -62,9 +62,15 @@ class TrialRunner {
   /// The outputs as they are in memory_.
   std::vector<std::byte> Results() const;
   void StoreExpected(size_t point);
-  /// Times what has run once at each of the points that are timed, taking `first_seconds` there.
-  OutcomeMessage TimePoints(const TrialMessage& trial, const std::function<void()>& run,
-                            const std::vector<double>& first_seconds);
+  /// How a program is run at the task's points, here or on a GPU.
+  struct RunsAtPoints {
+    std::function<void(size_t point)> set;
+    std::function<void(std::byte value)> fill;  ///< results
+    std::function<Timing(size_t point, double cut_seconds, const TimingOptions& options)> time;
+    std::function<Status(size_t point)> check;
+  };
+  /// Times what has run once at each of the points that are timed.
+  OutcomeMessage TimePoints(const TrialMessage& trial, const RunsAtPoints& runs);
   /// Fails as a program that computed something wrong at the point.
   OutcomeMessage WrongOutput(size_t point, const std::string& when, const Error& error) const;
   const std::byte* DataOf(const TaskParameter& parameter) const { return data_ + parameter.offset; }

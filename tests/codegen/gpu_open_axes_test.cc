@@ -118,6 +118,70 @@ TEST_P(GpuOpenAxes, AreRightInCandidatesOfDesignSpaces) {
   RecordProperty("run", run);
 }
 
+/// Products of float16 for tensor cores: rows are open, those of whole matrices or not.
+std::vector<OpenWorkload> MatrixProducts() {
+  using W = OpenWorkloadWriter;
+  const auto wide = [](tensor::Expr e) {
+    return tensor::Cast(tensor::DType::kFloat32, std::move(e));
+  };
+  const auto product = [wide](int64_t largest, int64_t depth, int64_t columns) {
+    return [=](W& b) {
+      const W::Extent n = b.Size("n", 1, largest);
+      const tensor::Tensor x = b.Input("x", {n, depth}, tensor::DType::kFloat16);
+      const tensor::Tensor w = b.Constant("w", {depth, columns}, tensor::DType::kFloat16);
+      const tensor::Tensor y = b.Reduce(
+          "product", {n, columns}, {depth}, tensor::Reduction::kSum,
+          [&](const auto& s, const auto& r) { return wide(x(s[0], r[0])) * wide(w(r[0], s[1])); });
+      return b.Build({b.Compute("relu", {n, columns}, [&](const auto& i) {
+        return tensor::Max(y(i[0], i[1]), tensor::FloatLiteral(0));
+      })});
+    };
+  };
+  return {{"whole_matrices", product(128, 64, 64)},
+          {"padded_rows", product(75, 64, 64)},
+          {"all_padded", product(50, 40, 20)},
+          {"open_columns", [wide](W& b) {
+             const W::Extent n = b.Size("n", 1, 61);
+             const tensor::Tensor x = b.Input("x", {32, 48}, tensor::DType::kFloat16);
+             const tensor::Tensor y = b.Input("y", {n, 48}, tensor::DType::kFloat16);
+             const tensor::Tensor z = b.Reduce("scores", {32, n}, {48}, tensor::Reduction::kSum,
+                                               [&](const auto& s, const auto& r) {
+                                                 return wide(x(s[0], r[0])) * wide(y(s[1], r[0]));
+                                               });
+             return b.Build({b.Compute("scaled", {32, n},
+                                       [&](const auto& i) { return z(i[0], i[1]) * 0.25F; })});
+           }}};
+}
+
+class GpuOpenMatrices : public ::testing::TestWithParam<OpenWorkload> {};
+
+TEST_P(GpuOpenMatrices, AreMultipliedByTensorCores) {
+  const tensor::Workload workload = GetParam().Open();
+  const sketch::GpuSpaces spaces(workload, HopperAlone());
+  const int count = static_cast<int>(spaces.spaces().size());
+  int64_t products = 0;
+  for (int i = 0; i < 2 * count * Effort(); ++i) {
+    const uint64_t seed = 40 + static_cast<uint64_t>(i);
+    const auto candidate = spaces.Sample(i % count, base::RandomStream(seed));
+    ASSERT_TRUE(candidate) << candidate.error().message;
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + tensor::Print(candidate->program));
+    const auto stand_in = codegen::StandIn::Compile(candidate->program, HopperAlone());
+    ASSERT_TRUE(stand_in) << stand_in.error().message;
+    ExpectRightOnStandIn(workload, candidate->program, *stand_in, seed);
+    if (HasFailure()) return;
+    std::vector<tensor::HostTensor> arguments =
+        OpenArguments(workload, {workload.buffers[0].range.largest}, 7);
+    codegen::StandInCounts seen;
+    ASSERT_TRUE(RunOnStandIn(candidate->program, *stand_in, arguments, {}, &seen));
+    products += seen.products > 0 ? 1 : 0;
+  }
+  RecordProperty("by_tensor_cores", static_cast<int>(products));
+  EXPECT_GE(products, 4);
+}
+
+INSTANTIATE_TEST_SUITE_P(Some, GpuOpenMatrices, ::testing::ValuesIn(MatrixProducts()),
+                         [](const auto& open) { return open.param.name; });
+
 /// What the program's kernels do at sizes of the workload.
 codegen::StandInCounts CountsAt(const tensor::Workload& workload, const tensor::Program& program,
                                 const std::vector<int64_t>& sizes, bool largest_grids = false) {

@@ -77,6 +77,29 @@ STAND_IN_EXPORT int cuMemcpyDtoDAsync_v2(bayloom_cu_pointer to, bayloom_cu_point
   });
 }
 
+/// What a host's side of a copy is in is not known.
+STAND_IN_EXPORT int cuMemcpy2DAsync_v2(const bayloom_cu_rows* asked, bayloom_cu_stream stream) {
+  const bayloom_cu_rows copy = *asked;
+  const bool whole = copy.from_pitch >= copy.row_bytes && copy.to_pitch >= copy.row_bytes;
+  if (!whole || copy.from_x + copy.from_y + copy.to_x + copy.to_y > 0) return kInvalidValue;
+  return Enqueue(stream, [copy] {
+    const auto place = [&](int type, const void* host, bayloom_cu_pointer device, size_t pitch) {
+      if (copy.rows == 0 || type == BAYLOOM_CU_HOST) return static_cast<const std::byte*>(host);
+      const size_t bytes = pitch * (copy.rows - 1) + copy.row_bytes;
+      return static_cast<const std::byte*>(TheDevice().At(device, bytes));
+    };
+    const std::byte* from =
+        place(copy.from_type, copy.from_host, copy.from_device, copy.from_pitch);
+    auto* to =
+        const_cast<std::byte*>(place(copy.to_type, copy.to_host, copy.to_device, copy.to_pitch));
+    if (from == nullptr || to == nullptr) return kInvalidValue;
+    for (size_t row = 0; row < copy.rows; ++row) {
+      std::memcpy(to + row * copy.to_pitch, from + row * copy.from_pitch, copy.row_bytes);
+    }
+    return kSuccess;
+  });
+}
+
 STAND_IN_EXPORT int cuMemsetD8Async(bayloom_cu_pointer to, unsigned char value, size_t bytes,
                                     bayloom_cu_stream stream) {
   return Enqueue(stream, [=] {

@@ -134,16 +134,18 @@ TEST_F(GpuProcess, TheCallersContextIsKept) {
                 bayloom_cu_context now = nullptr;
                 return current(&now) == 0 && now == context;
               };
-              const bayloom_gpu_plan plan = {0, nullptr, 0, nullptr, nullptr, nullptr, 0};
-              const bayloom_gpu_network network = {"sm_90", 0,       0, 0, nullptr,
-                                                   0,       nullptr, 0, 1, &plan};
+              const bayloom_gpu_plan plan = {};
+              const bayloom_gpu_work work = {};
+              bayloom_gpu_network network = {};
+              network.architecture = "sm_90";
+              network.plan_count = 1;
+              network.plans = &plan;
               bayloom_gpu* gpu = nullptr;
               if (bayloom_gpu_create(&network, &gpu, error, sizeof(error)) != BAYLOOM_GPU_OK) {
                 return false;
               }
               bool kept = is_kept();
-              const bool ran =
-                  bayloom_gpu_run(gpu, 0, nullptr, nullptr, error, sizeof(error)) == BAYLOOM_GPU_OK;
+              const bool ran = bayloom_gpu_run(gpu, &work, error, sizeof(error)) == BAYLOOM_GPU_OK;
               kept &= is_kept();
               bayloom_gpu_destroy(gpu);
               return ran && kept && is_kept();

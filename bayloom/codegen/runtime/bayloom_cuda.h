@@ -26,6 +26,24 @@ typedef struct bayloom_cu_graph_s* bayloom_cu_graph;
 typedef struct bayloom_cu_graph_exec_s* bayloom_cu_graph_exec;
 typedef uint64_t bayloom_cu_pointer; /* to memory of the device */
 
+/* A copy of rows that lie apart: the driver's CUDA_MEMCPY2D. */
+typedef struct {
+  size_t from_x, from_y;
+  int from_type; /* BAYLOOM_CU_HOST or BAYLOOM_CU_DEVICE */
+  const void* from_host;
+  bayloom_cu_pointer from_device;
+  void* from_array;
+  size_t from_pitch; /* bytes from one row to the next */
+  size_t to_x, to_y;
+  int to_type;
+  void* to_host;
+  bayloom_cu_pointer to_device;
+  void* to_array;
+  size_t to_pitch;
+  size_t row_bytes;
+  size_t rows;
+} bayloom_cu_rows;
+
 /* The oldest driver that takes our code, as cuDriverGetVersion has it: that of CUDA 12.0, the first
  * that knows PTX 8.0. */
 enum { BAYLOOM_CUDA_LEAST_VERSION = 12000 };
@@ -47,6 +65,8 @@ enum {
   BAYLOOM_CU_LOCAL_BYTES = 3,
   BAYLOOM_CU_REGISTERS = 4,
   BAYLOOM_CU_MAX_DYNAMIC_SHARED_BYTES = 8,
+  BAYLOOM_CU_HOST = 1, /* kinds of memory */
+  BAYLOOM_CU_DEVICE = 2,
   BAYLOOM_CU_STREAM_NON_BLOCKING = 1,
   BAYLOOM_CU_CAPTURE_THREAD_LOCAL = 1
 };
@@ -79,6 +99,7 @@ enum {
   X(CopyToHost, "cuMemcpyDtoHAsync_v2", (void*, bayloom_cu_pointer, size_t, bayloom_cu_stream)) \
   X(CopyInDevice, "cuMemcpyDtoDAsync_v2",                                                       \
     (bayloom_cu_pointer, bayloom_cu_pointer, size_t, bayloom_cu_stream))                        \
+  X(CopyRows, "cuMemcpy2DAsync_v2", (const bayloom_cu_rows*, bayloom_cu_stream))                \
   X(Fill, "cuMemsetD8Async", (bayloom_cu_pointer, unsigned char, size_t, bayloom_cu_stream))    \
   X(StreamCreate, "cuStreamCreate", (bayloom_cu_stream*, unsigned))                             \
   X(StreamDestroy, "cuStreamDestroy_v2", (bayloom_cu_stream))                                   \

@@ -8,8 +8,9 @@
 #include <stdlib.h>
 
 #include "bayloom_cuda.h"
+#include "bayloom_gpu_open.h"
 
-enum { kMaxArguments = 256 };
+enum { kMaxArguments = 256, kSizeStride = 8 /* int64_t, so that each is aligned as buffers are */ };
 
 struct bayloom_gpu {
   const bayloom_gpu_network* network;
@@ -21,10 +22,12 @@ struct bayloom_gpu {
   bayloom_cu_event begin, end;
   bayloom_cu_module* modules;      /* of each kernel */
   bayloom_cu_function** functions; /* of each kernel's launches */
-  bayloom_cu_pointer arena, workspace, constants;
+  bayloom_cu_pointer arena, states, workspace, constants, sizes;
+  int64_t* size_values; /* of the run under way, as they lie on the device */
   bayloom_cu_pointer* inputs;
   bayloom_cu_pointer* outputs;
-  bayloom_cu_graph_exec* graphs; /* of each plan, once it has run */
+  bayloom_gpu_graphs graphs;
+  const int64_t* lengths; /* of the run under way */
   /* Where the call under way says what fails. */
   char* error;
   size_t error_size;
@@ -120,13 +123,18 @@ static bool Allocate(bayloom_gpu* gpu, bayloom_cu_pointer* memory, int64_t bytes
 
 static bool AllocateAll(bayloom_gpu* gpu) {
   const bayloom_gpu_network* network = gpu->network;
-  int64_t arena = 0;
+  int64_t arena = 0, sizes = 0;
   for (int p = 0; p < network->plan_count; ++p) {
-    if (network->plans[p].arena_bytes > arena) arena = network->plans[p].arena_bytes;
+    const bayloom_gpu_plan* plan = &network->plans[p];
+    if (plan->arena_bytes > arena) arena = plan->arena_bytes;
+    if (plan->size_count > sizes) sizes = plan->size_count;
   }
-  if (!Allocate(gpu, &gpu->arena, arena) ||
+  gpu->size_values = calloc((size_t)sizes * kSizeStride + 1, sizeof(*gpu->size_values));
+  if (gpu->size_values == NULL) return Refuse(gpu, BAYLOOM_GPU_NO_MEMORY, "no memory");
+  if (!Allocate(gpu, &gpu->arena, arena) || !Allocate(gpu, &gpu->states, network->state_bytes) ||
       !Allocate(gpu, &gpu->workspace, network->workspace_bytes) ||
-      !Allocate(gpu, &gpu->constants, network->constant_bytes)) {
+      !Allocate(gpu, &gpu->constants, network->constant_bytes) ||
+      !Allocate(gpu, &gpu->sizes, sizes * kSizeStride * (int64_t)sizeof(*gpu->size_values))) {
     return false;
   }
   for (int t = 0; t < network->input_count + network->output_count; ++t) {
@@ -156,9 +164,8 @@ static bool Prepare(bayloom_gpu* gpu) {
   gpu->functions = calloc((size_t)network->kernel_count + 1, sizeof(*gpu->functions));
   gpu->inputs = calloc((size_t)network->input_count + 1, sizeof(*gpu->inputs));
   gpu->outputs = calloc((size_t)network->output_count + 1, sizeof(*gpu->outputs));
-  gpu->graphs = calloc((size_t)network->plan_count + 1, sizeof(*gpu->graphs));
   if (gpu->modules == NULL || gpu->functions == NULL || gpu->inputs == NULL ||
-      gpu->outputs == NULL || gpu->graphs == NULL) {
+      gpu->outputs == NULL || !bayloom_gpu_graphs_create(&gpu->graphs, network)) {
     return Refuse(gpu, BAYLOOM_GPU_NO_MEMORY, "no memory");
   }
   if (!OpenDevice(gpu)) return false;
@@ -203,14 +210,14 @@ void bayloom_gpu_destroy(bayloom_gpu* gpu) {
   if (gpu->context != NULL) {
     gpu->status = BAYLOOM_GPU_FAILED; /* no buffer to write to */
     Enter(gpu);
-    for (int p = 0; p < network->plan_count; ++p) {
-      if (gpu->graphs[p] != NULL) gpu->cuda->GraphExecDestroy(gpu->graphs[p]);
-    }
+    bayloom_gpu_graphs_destroy(&gpu->graphs, gpu->cuda);
     for (int i = 0; i < network->input_count; ++i) FreeMemory(gpu, gpu->inputs[i]);
     for (int i = 0; i < network->output_count; ++i) FreeMemory(gpu, gpu->outputs[i]);
     FreeMemory(gpu, gpu->arena);
+    FreeMemory(gpu, gpu->states);
     FreeMemory(gpu, gpu->workspace);
     FreeMemory(gpu, gpu->constants);
+    FreeMemory(gpu, gpu->sizes);
     for (int k = 0; k < network->kernel_count; ++k) {
       if (gpu->modules[k] != NULL) gpu->cuda->ModuleUnload(gpu->modules[k]);
       free(gpu->functions[k]);
@@ -225,7 +232,7 @@ void bayloom_gpu_destroy(bayloom_gpu* gpu) {
   free(gpu->functions);
   free(gpu->inputs);
   free(gpu->outputs);
-  free(gpu->graphs);
+  free(gpu->size_values);
   free(gpu);
 }
 
@@ -237,30 +244,54 @@ static bayloom_cu_pointer Resolve(const bayloom_gpu* gpu, const bayloom_gpu_plac
       return gpu->outputs[place->position] + (uint64_t)place->offset;
     case BAYLOOM_GPU_ARENA:
       return gpu->arena + (uint64_t)place->position;
+    case BAYLOOM_GPU_SIZE:
+      return gpu->sizes + (uint64_t)place->position * kSizeStride * sizeof(*gpu->size_values);
+    case BAYLOOM_GPU_STATE: {
+      const bayloom_cu_pointer state = gpu->states + (uint64_t)place->position;
+      if (place->rows == NULL) return state;
+      return state + (uint64_t)(bayloom_length_value(place->rows, gpu->lengths) * place->row_bytes);
+    }
     case BAYLOOM_GPU_CONSTANT:
       break;
   }
   return gpu->constants + (uint64_t)place->position;
 }
 
-static bool Call(bayloom_gpu* gpu, const bayloom_gpu_call* call) {
+static const bayloom_gpu_call* Choose(const bayloom_gpu* gpu,
+                                      const bayloom_gpu_planned_call* planned) {
+  for (int64_t i = 0; i < planned->small_count; ++i) {
+    const bayloom_gpu_small_call* small = &planned->small[i];
+    if (bayloom_length_value(small->size, gpu->lengths) <= small->up_to) return &small->call;
+  }
+  return &planned->usual;
+}
+
+static bool Call(bayloom_gpu* gpu, const bayloom_gpu_planned_call* planned) {
+  const bayloom_gpu_call* call = Choose(gpu, planned);
+  if (call->kernel < 0) return true;
   bayloom_cu_pointer pointers[kMaxArguments];
+  int64_t sizes[kMaxArguments];
   void* arguments[kMaxArguments];
   if (call->argument_count >= kMaxArguments) {
     return Refuse(gpu, BAYLOOM_GPU_FAILED, "a kernel has too many arguments");
   }
-  for (int i = 0; i < call->argument_count; ++i) pointers[i] = Resolve(gpu, &call->arguments[i]);
+  for (int i = 0; i < call->argument_count; ++i) {
+    const bayloom_gpu_place* place = &call->arguments[i];
+    pointers[i] = Resolve(gpu, place);
+    const bool is_size = place->memory == BAYLOOM_GPU_SIZE;
+    sizes[i] = is_size ? gpu->size_values[place->position * kSizeStride] : 0;
+  }
   pointers[call->argument_count] = gpu->workspace;
   for (int i = 0; i <= call->argument_count; ++i) arguments[i] = &pointers[i];
   const bayloom_gpu_kernel* kernel = &gpu->network->kernels[call->kernel];
   for (int i = 0; i < kernel->launch_count; ++i) {
     const bayloom_gpu_launch* launch = &kernel->launches[i];
-    if (!Check(
-            gpu,
-            gpu->cuda->LaunchKernel(gpu->functions[call->kernel][i], (unsigned)launch->blocks, 1, 1,
-                                    (unsigned)launch->threads, 1, 1, (unsigned)launch->shared_bytes,
-                                    gpu->stream, arguments, NULL),
-            "a kernel cannot be launched")) {
+    if (!Check(gpu,
+               gpu->cuda->LaunchKernel(
+                   gpu->functions[call->kernel][i], (unsigned)bayloom_gpu_blocks(launch, sizes), 1,
+                   1, (unsigned)launch->threads, 1, 1, (unsigned)launch->shared_bytes, gpu->stream,
+                   arguments, NULL),
+               "a kernel cannot be launched")) {
       return false;
     }
   }
@@ -288,7 +319,7 @@ static bool CallAll(bayloom_gpu* gpu, const bayloom_gpu_plan* plan) {
 }
 
 /* The plan's calls as a graph. */
-static bool Capture(bayloom_gpu* gpu, int p) {
+static bool Capture(bayloom_gpu* gpu, int p, bayloom_cu_graph_exec* captured_graph) {
   const bayloom_cuda* cuda = gpu->cuda;
   bayloom_cu_graph graph = NULL;
   if (!Check(gpu, cuda->StreamBeginCapture(gpu->stream, BAYLOOM_CU_CAPTURE_THREAD_LOCAL),
@@ -299,7 +330,7 @@ static bool Capture(bayloom_gpu* gpu, int p) {
   const bool captured =
       Check(gpu, cuda->StreamEndCapture(gpu->stream, &graph), "the calls cannot be captured");
   const bool made = called && captured &&
-                    Check(gpu, cuda->GraphInstantiate(&gpu->graphs[p], graph, 0),
+                    Check(gpu, cuda->GraphInstantiate(captured_graph, graph, 0),
                           "there can be no graph of the calls");
   if (graph != NULL) cuda->GraphDestroy(graph);
   return made;
@@ -321,62 +352,104 @@ static bool TimeCalls(bayloom_gpu* gpu, const bayloom_gpu_plan* plan, double* se
   return CopyOutputs(gpu, plan);
 }
 
-static bool Run(bayloom_gpu* gpu, int p, const void* const* inputs, void* const* outputs,
-                double* seconds) {
-  const bayloom_cuda* cuda = gpu->cuda;
-  const bayloom_gpu_network* network = gpu->network;
-  const bayloom_gpu_plan* plan = &network->plans[p];
-  for (int i = 0; i < network->input_count; ++i) {
+/* Of open dimensions lengths may never come again: the first run for them needs no graph. */
+static bool RunCalls(bayloom_gpu* gpu, int p) {
+  const bayloom_gpu_plan* plan = &gpu->network->plans[p];
+  bool is_new = false;
+  bayloom_gpu_graph* graph =
+      bayloom_gpu_graph_for(&gpu->graphs, gpu->cuda, p, gpu->lengths, plan->length_count, &is_new);
+  if (graph->graph == NULL) {
+    if (is_new && plan->length_count > 0) return CallAll(gpu, plan);
+    if (!Capture(gpu, p, &graph->graph)) return false;
+  }
+  return Check(gpu, gpu->cuda->GraphLaunch(graph->graph, gpu->stream),
+               "the graph cannot be launched");
+}
+
+static bool SetSizes(bayloom_gpu* gpu, const bayloom_gpu_plan* plan) {
+  if (plan->size_count == 0) return true;
+  for (int64_t i = 0; i < plan->size_count; ++i) {
+    gpu->size_values[i * kSizeStride] = bayloom_length_value(plan->sizes[i], gpu->lengths);
+  }
+  const size_t count = (size_t)plan->size_count * kSizeStride;
+  return Check(gpu,
+               gpu->cuda->CopyToDevice(gpu->sizes, gpu->size_values,
+                                       count * sizeof(*gpu->size_values), gpu->stream),
+               "the sizes cannot be copied");
+}
+
+static bool CopyInputs(bayloom_gpu* gpu, const bayloom_gpu_plan* plan, const void* const* inputs) {
+  for (int i = 0; i < gpu->network->input_count; ++i) {
     if (plan->input_bytes[i] > 0 &&
         !Check(gpu,
-               cuda->CopyToDevice(gpu->inputs[i], inputs[i], (size_t)plan->input_bytes[i],
-                                  gpu->stream),
+               gpu->cuda->CopyToDevice(gpu->inputs[i], inputs[i], (size_t)plan->input_bytes[i],
+                                       gpu->stream),
                "an input cannot be copied")) {
       return false;
     }
   }
-  if (seconds != NULL) {
-    if (!TimeCalls(gpu, plan, seconds)) return false;
-  } else {
-    if (gpu->graphs[p] == NULL && !Capture(gpu, p)) return false;
-    if (!Check(gpu, cuda->GraphLaunch(gpu->graphs[p], gpu->stream), "the graph cannot be launched"))
+  for (int64_t i = 0; i < plan->open_input_count; ++i) {
+    const bayloom_gpu_open_tensor* tensor = &plan->open_inputs[i];
+    if (inputs[tensor->number] == NULL) continue;
+    if (!Check(gpu,
+               bayloom_gpu_spread(gpu->cuda, tensor, gpu->lengths, Resolve(gpu, &tensor->network),
+                                  inputs[tensor->number], gpu->stream),
+               "an input cannot be copied")) {
       return false;
+    }
   }
-  for (int i = 0; i < network->output_count; ++i) {
+  return true;
+}
+
+static bool CopyResults(bayloom_gpu* gpu, const bayloom_gpu_plan* plan, void* const* outputs) {
+  for (int i = 0; i < gpu->network->output_count; ++i) {
     if (plan->output_bytes[i] > 0 &&
         !Check(gpu,
-               cuda->CopyToHost(outputs[i], gpu->outputs[i], (size_t)plan->output_bytes[i],
-                                gpu->stream),
+               gpu->cuda->CopyToHost(outputs[i], gpu->outputs[i], (size_t)plan->output_bytes[i],
+                                     gpu->stream),
                "a kernel failed")) {
       return false;
     }
   }
-  return Check(gpu, cuda->StreamSynchronize(gpu->stream), "a kernel failed");
+  for (int64_t i = 0; i < plan->open_output_count; ++i) {
+    const bayloom_gpu_open_tensor* tensor = &plan->open_outputs[i];
+    if (outputs[tensor->number] == NULL) continue;
+    if (!Check(gpu,
+               bayloom_gpu_gather(gpu->cuda, tensor, gpu->lengths, Resolve(gpu, &tensor->network),
+                                  outputs[tensor->number], gpu->stream),
+               "a kernel failed")) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool Run(bayloom_gpu* gpu, const bayloom_gpu_work* work, double* seconds) {
+  const bayloom_gpu_plan* plan = &gpu->network->plans[work->plan];
+  gpu->lengths = work->lengths;
+  return SetSizes(gpu, plan) && CopyInputs(gpu, plan, work->inputs) &&
+         (seconds != NULL ? TimeCalls(gpu, plan, seconds) : RunCalls(gpu, work->plan)) &&
+         CopyResults(gpu, plan, work->outputs) &&
+         Check(gpu, gpu->cuda->StreamSynchronize(gpu->stream), "a kernel failed");
 }
 
 /* After a failure, too, nothing of it goes on when the call returns. */
-static void RunToTheEnd(bayloom_gpu* gpu, int p, const void* const* inputs, void* const* outputs,
-                        double* seconds) {
+static void RunToTheEnd(bayloom_gpu* gpu, const bayloom_gpu_work* work, double* seconds) {
   if (!Enter(gpu)) return;
-  if (!Run(gpu, p, inputs, outputs, seconds)) gpu->cuda->StreamSynchronize(gpu->stream);
+  if (!Run(gpu, work, seconds)) gpu->cuda->StreamSynchronize(gpu->stream);
   Leave(gpu);
 }
 
-bayloom_gpu_status bayloom_gpu_run(bayloom_gpu* gpu, int plan, const void* const* inputs,
-                                   void* const* outputs, char* error, size_t size) {
-  gpu->error = error;
-  gpu->error_size = size;
-  gpu->status = BAYLOOM_GPU_OK;
-  RunToTheEnd(gpu, plan, inputs, outputs, NULL);
-  return gpu->status;
+bayloom_gpu_status bayloom_gpu_run(bayloom_gpu* gpu, const bayloom_gpu_work* work, char* error,
+                                   size_t size) {
+  return bayloom_gpu_time(gpu, work, NULL, error, size);
 }
 
-bayloom_gpu_status bayloom_gpu_time(bayloom_gpu* gpu, int plan, const void* const* inputs,
-                                    void* const* outputs, double* seconds, char* error,
-                                    size_t size) {
+bayloom_gpu_status bayloom_gpu_time(bayloom_gpu* gpu, const bayloom_gpu_work* work, double* seconds,
+                                    char* error, size_t size) {
   gpu->error = error;
   gpu->error_size = size;
   gpu->status = BAYLOOM_GPU_OK;
-  RunToTheEnd(gpu, plan, inputs, outputs, seconds);
+  RunToTheEnd(gpu, work, seconds);
   return gpu->status;
 }

@@ -32,9 +32,11 @@ static int Create(const void* program, void** state) {
   return CodeOf(status);
 }
 
-static int Run(void* state, int shape, const void* const* inputs, void* const* outputs) {
+static int Run(void* state, int shape, const void* const* inputs, void* const* outputs,
+               const int64_t* lengths) {
+  const bayloom_gpu_work work = {shape, inputs, outputs, lengths};
   error[0] = '\0';
-  return CodeOf(bayloom_gpu_run((bayloom_gpu*)state, shape, inputs, outputs, error, sizeof(error)));
+  return CodeOf(bayloom_gpu_run((bayloom_gpu*)state, &work, error, sizeof(error)));
 }
 
 static void Destroy(void* state) { bayloom_gpu_destroy((bayloom_gpu*)state); }

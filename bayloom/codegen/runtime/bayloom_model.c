@@ -300,7 +300,8 @@ int bayloom_model_compute(bayloom_model* model, int shape, void* last) {
   if (!PrepareWorkspace(model, bayloom_enter())) {
     code = BAYLOOM_ERROR_MEMORY;
   } else if (variant->accelerator != NULL) {
-    code = variant->accelerator->run(model->accelerated, shape, model->inputs, model->outputs);
+    code = variant->accelerator->run(model->accelerated, shape, model->inputs, model->outputs,
+                                     model->lengths);
   } else {
     const uint64_t floats = bayloom_flush_subnormals();
     const bayloom_run_memory memory = {

@@ -20,7 +20,8 @@ extern "C" {
  * bayloom_package.h. */
 typedef struct {
   int (*create)(const void* program, void** state);
-  int (*run)(void* state, int shape, const void* const* inputs, void* const* outputs);
+  int (*run)(void* state, int shape, const void* const* inputs, void* const* outputs,
+             const int64_t* lengths); /* of the open dimensions */
   void (*destroy)(void* state);
   const char* (*error)(void); /* of the last call of this thread that failed */
 } bayloom_accelerator;

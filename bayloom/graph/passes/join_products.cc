@@ -209,6 +209,7 @@ class ProductJoiner {
     node.stage.iters.insert(node.stage.iters.begin(), {"part", count, tensor::IterKind::kSpatial});
     Value value = graph_.values[node.output()];
     value.shape.insert(value.shape.begin(), count);
+    if (!value.bounds.empty()) value.bounds.insert(value.bounds.begin(), -1);
     graph_.values.push_back(std::move(value));
     const auto output = static_cast<ValueId>(graph_.values.size()) - 1;
     whole[node.output()] = output;

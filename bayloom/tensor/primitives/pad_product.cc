@@ -29,8 +29,11 @@ class ProductPadder {
       return Error{
           fmt::format("cannot pad {}: it has {} iterators", block.name, block.iters.size())};
     }
-    if (std::ranges::any_of(block.iters, [](const Iter& iter) { return iter.bound.is_open(); })) {
-      return Error{fmt::format("cannot pad {}: an axis of it is open", block.name)};
+    const auto sums_to_bound = [](const Iter& iter) {
+      return iter.kind == IterKind::kReduction && iter.bound.is_open();
+    };
+    if (std::ranges::any_of(block.iters, sums_to_bound)) {
+      return Error{fmt::format("cannot pad {}: it sums over an open axis", block.name)};
     }
     if (Status s = CheckNest(block); !s) return s;
     if (Status s = CheckOutput(block); !s) return s;
@@ -158,7 +161,8 @@ class ProductPadder {
     std::vector<LoopId> loops;
     for (size_t d = 0; d < inside.size(); ++d) {
       const Expr iter = IterVar(static_cast<int>(d));
-      copy.iters.push_back({fmt::format("d{}", d), padded.shape[d], IterKind::kSpatial});
+      copy.iters.push_back(
+          {fmt::format("d{}", d), padded.shape[d], IterKind::kSpatial, padded.BoundOf(d)});
       copy.output_index.push_back(iter);
       const DigitId digit = NewDigit(program_, padded.shape[d]);
       Affine binding;
