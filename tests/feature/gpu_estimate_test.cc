@@ -34,6 +34,27 @@ GpuKernelEstimate GpuEstimateOf(const tensor::Program& program,
   return kernels.at(0);
 }
 
+/// Sums of rows in tiles of 32 rows and as many threads; `points`: of the open number of rows.
+tensor::Program SumsOfRows(int64_t rows, const std::vector<std::vector<int64_t>>& points) {
+  tensor::WorkloadBuilder b("sums");
+  const tensor::BufferId size = points.empty() ? -1 : b.Size("n", {1, rows});
+  const auto bounded = [&](const tensor::Tensor& tensor) {
+    if (size >= 0) b.Bound(tensor, 0, size);
+    return tensor;
+  };
+  const tensor::Tensor x = bounded(b.Input("x", {rows, 512}));
+  tensor::Workload workload =
+      b.Build({bounded(b.Reduce("sum", {rows}, {{"k", 512}}, tensor::Reduction::kSum,
+                                [&](const auto& s, const auto& r) { return x(s[0], r[0]); }))});
+  workload.points = points;
+  tensor::Program program = tensor::Lower(workload);
+  const Loops loops = program.LoopsAround(tensor::NodeRef::Block(program.FindBlock("sum")));
+  const Loops parts = *tensor::Split(program, loops[0], std::vector<int64_t>{-1, 32});
+  EXPECT_TRUE(tensor::Bind(program, parts[0], LoopKind::kBlockX));
+  EXPECT_TRUE(tensor::Bind(program, parts[1], LoopKind::kThreadX));
+  return program;
+}
+
 /// A copy whose threads read neighbouring elements of a row, or the same column of many rows.
 tensor::Program Copy(int64_t rows, int64_t columns, bool along_rows, int64_t threads = 256) {
   tensor::WorkloadBuilder b("copy");
@@ -242,6 +263,19 @@ TEST(GpuEstimateTest, BankConflictsCost) {
   const GpuKernelEstimate conflicts = GpuEstimateOf(TiledProduct(1024, across));
   EXPECT_GT(conflicts.shared, 8 * along.shared);
   EXPECT_GT(conflicts.seconds, 2 * along.seconds);
+}
+
+TEST(GpuEstimateTest, OpenAxesTakeWhatThereIsOfThem) {
+  for (const int64_t rows : {64, 1024, 65536}) {
+    const double open = EstimateGpuTime(SumsOfRows(65536, {{rows}}), Gpu());
+    const double fixed = EstimateGpuTime(SumsOfRows(rows, {}), Gpu());
+    EXPECT_NEAR(open / fixed, 1, 0.02) << rows;
+  }
+  const double both = EstimateGpuTime(SumsOfRows(65536, {{64}, {65536}}), Gpu());
+  const double first = EstimateGpuTime(SumsOfRows(65536, {{64}}), Gpu());
+  const double second = EstimateGpuTime(SumsOfRows(65536, {{65536}}), Gpu());
+  EXPECT_NEAR(both, std::sqrt(first * second), 1e-9 * both);
+  EXPECT_LT(first, second);
 }
 
 TEST(GpuEstimateTest, FewBlocksLeaveMultiprocessorsIdle) {

@@ -78,6 +78,44 @@ TEST_F(GpuMeasurer, ChecksAndTimesWhatIsDrawn) {
   EXPECT_EQ(measurer_.statistics().runner_starts, 1);
 }
 
+/// Of as many rows as there are.
+tensor::Workload OpenSoftmax() {
+  tensor::WorkloadBuilder b("softmax");
+  const tensor::BufferId rows = b.Size("rows", {1, 64});
+  const tensor::Tensor x = b.Input("x", {64, 24});
+  b.Bound(x, 0, rows);
+  const tensor::Tensor sum = b.Reduce("sum", {64}, {{"k", 24}}, tensor::Reduction::kSum,
+                                      [&](const auto& s, const auto& r) { return x(s[0], r[0]); });
+  b.Bound(sum, 0, rows);
+  const tensor::Tensor part =
+      b.Compute("part", {64, 24}, [&](const auto& i) { return x(i[0], i[1]) / sum(i[0]); });
+  b.Bound(part, 0, rows);
+  tensor::Workload workload = b.Build({part});
+  workload.points = {{64}, {9}, {1}};
+  return workload;
+}
+
+TEST_F(GpuMeasurer, ProgramsOfOpenAxesAreTimedAtEachPoint) {
+  const tensor::Workload workload = OpenSoftmax();
+  const sketch::SpaceGenerator space(workload, target_);
+  std::vector<tensor::Program> programs = {sketch::DefaultSchedule(workload, target_)};
+  for (int s = 0; s < std::ssize(space.spaces()); ++s) {
+    programs.push_back(space.Sample(s, base::RandomStream(3))->program);
+  }
+  std::vector<const tensor::Program*> pointers;
+  for (const tensor::Program& program : programs) pointers.push_back(&program);
+  for (const trial::Outcome& outcome : measurer_.Measure(workload, pointers)) {
+    ASSERT_TRUE(outcome.ok()) << outcome.reason;
+    const std::vector<TimeAtSizes> times = DetailsOf(outcome).at_sizes;
+    ASSERT_EQ(times.size(), workload.points.size());
+    for (size_t p = 0; p < times.size(); ++p) {
+      EXPECT_EQ(times[p].sizes, workload.points[p]);
+      EXPECT_GT(times[p].seconds, 0);
+    }
+    EXPECT_EQ(DetailsOf(outcome).registers, 32);
+  }
+}
+
 /// As the driver says of what it assembled: the device is not asked, and the process lives on.
 TEST_F(GpuMeasurer, WhatTheDriverCouldNotRunWellIsNotRun) {
   {
