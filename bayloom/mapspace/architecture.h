@@ -167,6 +167,10 @@ double MacEnergy(int word_bits);
 /// that the file does not give are those of `technology` (technology.h), if there is one.
 Architecture ShippedArchitecture(std::string_view name, const Technology* technology = nullptr);
 std::vector<std::string> ShippedArchitectureNames();
+/// The file of a shipped architecture, to begin an own one with. Throws InputError as above.
+std::string_view ShippedArchitectureFile(std::string_view name);
+/// Whether a text names a file, and not a shipped architecture.
+bool IsArchitectureFile(std::string_view name);
 
 /// A shipped architecture's name, or a file of Timeloop's YAML, whose variables are these if it is
 /// a template (timeloop_yaml.h).

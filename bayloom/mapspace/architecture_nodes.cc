@@ -249,7 +249,10 @@ class NodesReader {
     const NodeAttributes attributes(node, around.values);
     std::string kind;
     for (const char* key : {"class", "subclass"}) {
-      if (const auto name = node.Find(key)) kind += name->Text() + " ";
+      const auto name = node.Find(key);
+      if (!name) continue;
+      RefuseMisspeltClass(*name);
+      kind += name->Text() + " ";
     }
     if (IsNetworkClass(kind)) return;
     const std::string name = node.At("name").Name();

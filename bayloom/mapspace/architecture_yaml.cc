@@ -17,6 +17,7 @@
 #include "bayloom/base/text_limits.h"
 #include "bayloom/mapspace/architecture_nodes.h"
 #include "bayloom/mapspace/directive_yaml.h"
+#include "bayloom/mapspace/formats/accelforge.h"
 #include "bayloom/mapspace/formats/maestro.h"
 #include "bayloom/mapspace/formats/zigzag.h"
 #include "bayloom/mapspace/sparse/sparse_yaml.h"
@@ -106,6 +107,9 @@ class UnitReader {
     const NamedRange range = name ? ReadName(*name) : NamedRange{"MAC"};
     name_ = range.name;
     copies_ = Product(unit, copies, range.count, kMaxInstances, "instances");
+    for (const char* key : {"class", "subclass"}) {
+      if (const auto kind = unit.Find(key)) RefuseMisspeltClass(*kind);
+    }
     if (const auto kind = unit.FindAny({"class", "subclass"})) class_ = kind->Text();
   }
 
@@ -313,6 +317,9 @@ Architecture ReadDocument(const yaml::YamlValue& document, const std::string& na
   architecture.name = name;
   if (const auto given = root.Find("name")) architecture.name = given->Name();
   if (const auto nodes = root.Find("nodes")) {
+    if (IsAccelforge(*nodes)) {
+      return ReadAccelforgeArchitecture(*nodes, architecture.name, technology);
+    }
     ReadNodes(document, *nodes, technology, architecture);
     ReadSparsity(document, architecture);
     yaml::WithPlace(root, [&] { CheckArchitecture(architecture); });
@@ -359,9 +366,9 @@ void AddSparseOptimizations(const std::string& file, Architecture& architecture,
   ReadOptimizations(document.AtAny({"sparse_optimizations", "sparse-optimizations"}), architecture);
 }
 
-std::vector<Directive> ReadConstraints(const std::string& file,
-                                       const yaml::TemplateVariables& variables) {
-  const yaml::YamlValue document = yaml::LoadTemplate(file, variables);
+namespace {
+
+std::vector<Directive> ConstraintsIn(const yaml::YamlValue& document) {
   std::vector<Directive> directives;
   for (const char* section : {"architecture_constraints", "mapspace_constraints",
                               "extra_mapping_constraints", "constraints", "mapspace"}) {
@@ -374,6 +381,17 @@ std::vector<Directive> ReadConstraints(const std::string& file,
     document.Fail("no constraints; they stand under 'constraints' or 'mapspace_constraints'");
   }
   return directives;
+}
+
+}  // namespace
+
+std::vector<Directive> ReadConstraints(const std::string& file,
+                                       const yaml::TemplateVariables& variables) {
+  return ConstraintsIn(yaml::LoadTemplate(file, variables));
+}
+
+std::vector<Directive> ParseConstraintsYaml(const std::string& text, const std::string& file) {
+  return ConstraintsIn(yaml::YamlValue::Parse(text, file));
 }
 
 }  // namespace bayloom::mapspace

@@ -38,17 +38,22 @@ std::vector<std::string> ShippedArchitectureNames() {
   return names;
 }
 
-Architecture ShippedArchitecture(std::string_view name, const Technology* technology) {
+std::string_view ShippedArchitectureFile(std::string_view name) {
   std::string names;
   for (const Shipped& shipped : kShipped) {
-    if (shipped.name == name) {
-      return ParseArchitectureYaml(shipped.text, shipped.name, technology);
-    }
+    if (shipped.name == name) return shipped.text;
     names += (names.empty() ? "" : ", ") + std::string(shipped.name);
   }
   throw InputError("there is no architecture '" + std::string(name) + "'; there are " + names +
                    ", or give a YAML file");
 }
+
+Architecture ShippedArchitecture(std::string_view name, const Technology* technology) {
+  return ParseArchitectureYaml(std::string(ShippedArchitectureFile(name)), std::string(name),
+                               technology);
+}
+
+bool IsArchitectureFile(std::string_view name) { return LooksLikeYamlFile(name); }
 
 Architecture LoadArchitecture(const std::string& name_or_file, const Technology* technology,
                               const std::map<std::string, std::string>& variables) {

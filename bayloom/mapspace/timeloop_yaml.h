@@ -46,6 +46,9 @@ void AddSparseOptimizations(const std::string& file, Architecture& architecture,
 std::vector<Directive> ReadConstraints(const std::string& file,
                                        const yaml::TemplateVariables& variables = {});
 
+/// The same of a text.
+std::vector<Directive> ParseConstraintsYaml(const std::string& text, const std::string& file);
+
 /// `mapping:`, a list of directives that say everything; factors not named are 1, tensors not
 /// named are kept.
 Mapping ReadMapping(const std::string& file, const Problem& problem,

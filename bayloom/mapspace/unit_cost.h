@@ -7,10 +7,14 @@
 #include <cmath>
 #include <cstdint>
 #include <initializer_list>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "bayloom/base/spelling.h"
 #include "bayloom/mapspace/architecture.h"
 #include "bayloom/mapspace/technology.h"
+#include "bayloom/yaml/yaml_value.h"
 
 namespace bayloom::mapspace {
 
@@ -39,6 +43,22 @@ inline bool IsArithmeticClass(std::string_view name) {
 /// A wire or network: the public table has no energies of these.
 inline bool IsNetworkClass(std::string_view name) {
   return HasOneOf(name, {"wire", "XY_NoC", "Legacy", "ReductionTree", "SimpleMulticast"});
+}
+
+/// Refuses a class that is probably one of Timeloop's, misspelt. Others may be a user's own: a
+/// class that has a known one in its name is none of these.
+inline void RefuseMisspeltClass(const yaml::YamlValue& kind) {
+  static const std::vector<std::string_view> kKnown = {
+      "DRAM",   "SRAM",  "regfile", "register",      "storage",  "buffer", "smartbuffer_RF",
+      "intmac", "fpmac", "compute", "intmultiplier", "intadder", "wire",   "mac"};
+  const std::string name = kind.Text();
+  for (const std::string_view known : kKnown) {
+    if (name.find(known) != std::string::npos) return;
+  }
+  const std::string_view meant = base::ClosestMatch(name, kKnown);
+  if (!meant.empty()) {
+    kind.Fail("there is no class '" + name + "'; is '" + std::string(meant) + "' meant?");
+  }
 }
 
 /// Of one multiply-accumulate; null: by the public table.

@@ -224,6 +224,16 @@ TEST(Architecture, NumbersThatNoHardwareHasAreRefused) {
   }
 }
 
+TEST(Architecture, AMisspeltClassIsRefused) {
+  EXPECT_EQ(Refusal(FileWith("entries: 64, class: SRM")),
+            "a.yaml:4:56: arch.storage[0].class: there is no class 'SRM'; is 'SRAM' meant?");
+  EXPECT_THAT(Refusal(FileWith("entries: 64, class: storage, subclass: regfle")),
+              HasSubstr("is 'regfile' meant?"));
+  // Classes may be a user's own.
+  EXPECT_EQ(Refusal(FileWith("entries: 64, class: my_SRAM_bank")), "");
+  EXPECT_EQ(Refusal(FileWith("entries: 64, class: eDRAM_tile")), "");
+}
+
 TEST(Architecture, NamesAreShort) {
   EXPECT_EQ(Refusal(FileWith("entries: 64", std::string(300000, 'x'))),
             "a.yaml:5:12: arch.storage[1].name: a name has at most 200 bytes, not 300000");
