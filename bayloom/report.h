@@ -5,6 +5,7 @@
 
 /// Module report: digests of runs, fed trial by trial; tables, units, summaries.
 
+#include "bayloom/report/bottleneck_table.h"
 #include "bayloom/report/context_condition.h"
 #include "bayloom/report/context_report.h"
 #include "bayloom/report/cores_table.h"
@@ -13,8 +14,10 @@
 #include "bayloom/report/format.h"
 #include "bayloom/report/fused_table.h"
 #include "bayloom/report/gain_text.h"
+#include "bayloom/report/kept_result.h"
 #include "bayloom/report/map_table.h"
 #include "bayloom/report/mapping_table.h"
+#include "bayloom/report/mapping_units.h"
 #include "bayloom/report/pareto_table.h"
 #include "bayloom/report/pool_table.h"
 #include "bayloom/report/printable.h"

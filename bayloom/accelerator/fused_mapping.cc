@@ -316,6 +316,10 @@ trial::StopReason FusedMapping::RunDivisions(const mapspace::NetworkOnChip& chip
   return EndOfGroups(!IsOver());
 }
 
+void FusedMapping::KeepResult(const std::string& result) {
+  if (journal_) journal_->KeepResult(layers_->LayerRuns(), result);
+}
+
 const mapspace::GroupPlan& FusedMapping::Plan() const {
   static const mapspace::GroupPlan kEmpty;
   return search_ ? search_->plan() : kEmpty;

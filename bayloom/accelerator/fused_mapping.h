@@ -67,6 +67,10 @@ class FusedMapping {
   trial::StopReason RunDivisions(const mapspace::NetworkOnChip& chip,
                                  const std::function<void(const Status&)>& on_tile = {});
 
+  /// Keeps what is to be shown of the run in the database, if there is one (see
+  /// RunJournal::KeepResult); nothing before it has ended.
+  void KeepResult(const std::string& result);
+
   const mapspace::FusedNetwork& network() const { return network_; }
   const mapspace::Architecture& architecture() const { return architecture_; }
   /// The best division known. Empty before RunGroups.

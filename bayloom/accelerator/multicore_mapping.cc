@@ -202,6 +202,10 @@ trial::StopReason MulticoreMapping::RunSplits(const std::function<void(int done)
   return end;
 }
 
+void MulticoreMapping::KeepResult(const std::string& result) {
+  if (journal_) journal_->KeepResult(layers_->LayerRuns(), result);
+}
+
 MulticoreMapping::Totals MulticoreMapping::Sum() const {
   Totals totals;
   for (const Split& split : splits_) {

@@ -45,6 +45,10 @@ class MulticoreMapping {
   /// divided as its mapping onto one core, adapted, does best.
   trial::StopReason RunSplits(const std::function<void(int done)>& on_layer = {});
 
+  /// Keeps what is to be shown of the run in the database, if there is one (see
+  /// RunJournal::KeepResult); nothing before it has ended.
+  void KeepResult(const std::string& result);
+
   /// A layer that has a mapping.
   struct Split {
     int layer = 0;  ///< of layers().layers()

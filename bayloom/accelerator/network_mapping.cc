@@ -8,11 +8,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
 #include <utility>
 
 #include "bayloom/accelerator/earlier_mappings.h"
+#include "bayloom/accelerator/run_journal.h"
 #include "bayloom/base/hash.h"
 #include "bayloom/base/result.h"
 #include "bayloom/mapspace/adapt_mapping.h"
@@ -110,7 +112,9 @@ mapspace::Architecture ArchitectureFor(mapspace::MappingKind mappings,
 NetworkMapping::NetworkMapping(std::vector<NetworkLayer> layers,
                                const mapspace::Architecture& architecture,
                                std::span<const mapspace::Directive> constraints, MapOptions options)
-    : options_(std::move(options)) {
+    : options_(std::move(options)),
+      architecture_(architecture),
+      constraints_(constraints.begin(), constraints.end()) {
   if (layers.empty()) throw InputError("the network has no convolution or matrix product");
   if (layers.size() > 1 && options_.search.objectives.size() > 1) {
     throw InputError("several objectives are for one operation, not for a network");
@@ -242,6 +246,45 @@ trial::StopReason NetworkMapping::Run(const run::RunObserver& observer) {
     layer.run->End(end_);
   }
   return end_;
+}
+
+std::vector<std::string> NetworkMapping::LayerRuns() const {
+  std::vector<std::string> runs;
+  for (const Layer& layer : layers_) {
+    if (layer.run) runs.push_back(layer.run->record().uuid);
+  }
+  return runs;
+}
+
+void NetworkMapping::KeepResult(const std::string& name, const std::string& result) {
+  if (!store_ || layers_.size() < 2) return;
+  if (!whole_) {
+    nlohmann::json layers = nlohmann::json::array();
+    for (const Layer& layer : layers_) {
+      layers.push_back({{"name", layer.layer.name},
+                        {"count", layer.layer.count},
+                        {"problem", layer.layer.problem.Describe()},
+                        {"run", layer.run->record().uuid}});
+    }
+    record::RunRecord wanted;
+    wanted.kind = record::RunKind::kMap;
+    wanted.name = name;
+    nlohmann::json definition = {{"layers", layers},
+                                 {"architecture", mapspace::PrintArchitectureYaml(architecture_)},
+                                 {"evaluator", options_.evaluator}};
+    if (!constraints_.empty()) {
+      definition["constraints"] = mapspace::PrintConstraintsYaml(constraints_);
+    }
+    if (options_.counting == mapspace::ReuseCounting::kTimeloop) definition["reuse"] = "timeloop";
+    if (options_.mappings == mapspace::MappingKind::kUneven) definition["mappings"] = "uneven";
+    wanted.definition = definition.dump();
+    wanted.objective = options_.ObjectiveNames();
+    wanted.proposer = options_.mapper;
+    wanted.seed = options_.search.run.seed;
+    whole_ = std::make_unique<RunJournal>(options_.database, wanted, options_.resume);
+  }
+  whole_->KeepResult(LayerRuns(), result);
+  if (!result.empty()) whole_->End(end_);
 }
 
 void NetworkMapping::Exchange(size_t layer) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bayloom/accelerator/network_layers.h"
@@ -18,6 +19,8 @@
 #include "bayloom/run/learn_from.h"
 
 namespace bayloom::accelerator {
+
+class RunJournal;
 
 struct MapOptions {
   /// Empty: "genetic" with the model, "bayesian" with a simulator, or where it is to learn.
@@ -88,6 +91,12 @@ class NetworkMapping {
   /// Searches until the budget is spent.
   trial::StopReason Run(const run::RunObserver& observer = {});
 
+  /// The layers' runs in the database, by what identifies them there; none without one.
+  std::vector<std::string> LayerRuns() const;
+  /// Of several layers: makes them one run of this name in the database, if there is one, and keeps
+  /// what is to be shown of it (see RunJournal::KeepResult); nothing before it has ended.
+  void KeepResult(const std::string& name, const std::string& result);
+
   /// What is known of a layer.
   struct Layer {
     NetworkLayer layer;
@@ -103,6 +112,10 @@ class NetworkMapping {
   };
   const std::vector<Layer>& layers() const { return layers_; }
   const std::string& mapper() const { return options_.mapper; }
+  /// The first objective where values are the model's, in its unit; empty: a simulator's.
+  std::string_view unit_objective() const {
+    return options_.evaluator == "model" ? mapspace::ToString(options_.search.objectives[0]) : "";
+  }
 
   /// All layers, as often as the network has them, by the model's account of the best mappings.
   struct Totals {
@@ -131,7 +144,10 @@ class NetworkMapping {
   void Exchange(size_t layer);
 
   MapOptions options_;
+  mapspace::Architecture architecture_;  ///< as it was given, with constraints
+  std::vector<mapspace::Directive> constraints_;
   std::unique_ptr<record::Store> store_;
+  std::unique_ptr<RunJournal> whole_;  ///< of all layers; null before KeepResult
   std::vector<Layer> layers_;
   std::unique_ptr<run::ScheduledRun<mapspace::Mapping>> run_;
   trial::StopReason end_ = trial::StopReason::kExhausted;

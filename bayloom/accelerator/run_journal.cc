@@ -3,8 +3,11 @@
 
 #include "bayloom/accelerator/run_journal.h"
 
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
+
+#include "bayloom/base/json.h"
 
 namespace bayloom::accelerator {
 namespace {
@@ -25,6 +28,12 @@ RunJournal::RunJournal(const std::string& database, const record::RunRecord& wan
     : store_(database),
       run_(store_, wanted, resume ? LastLike(wanted, store_) : std::nullopt),
       trials_(run_.Trials()) {}
+
+void RunJournal::KeepResult(const std::vector<std::string>& layer_runs, const std::string& result) {
+  nlohmann::json state = {{"layers", layer_runs}};
+  if (!result.empty()) state["result"] = base::ParseJsonOrDiscard(result);
+  store_.SaveState(run_.record().id, state.dump(), {});
+}
 
 void RunJournal::End(trial::StopReason reason) {
   trials_->Flush();

@@ -22,6 +22,9 @@ class RunJournal {
   /// Of before the run was resumed, if none was added since.
   std::vector<record::StoredTrial> Earlier() const { return run_.Earlier(); }
   void Add(const trial::TrialRecord& trial) { trials_->Add(trial); }
+  /// Keeps with the run which runs of layers belong to it, and what it came to: JSON of
+  /// report/kept_result.h, or nothing while it goes on.
+  void KeepResult(const std::vector<std::string>& layer_runs, const std::string& result);
   /// Writes what is held back and notes the end.
   void End(trial::StopReason reason);
 

@@ -94,8 +94,10 @@ void Print(const DesignArguments& arguments, const accelerator::DesignSearch& se
              base::SingleLine(search.technology().name),
              report::DesignTable(search, designs).Text());
   if (!compared.empty()) {
-    fmt::print("\nother architectures, evaluated alike:\n{}",
-               report::ComparisonTable(compared, best->outcome.value).Text());
+    fmt::print(
+        "\nother architectures, evaluated alike:\n{}",
+        report::ComparisonTable(compared, search.scenario().objectives[0].name, best->outcome.value)
+            .Text());
   }
   std::vector<search::StudyTrial> front = search.Front();
   const size_t all = front.size();

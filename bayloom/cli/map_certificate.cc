@@ -13,6 +13,7 @@
 #include "bayloom/cli/map_parts.h"
 #include "bayloom/mapspace/exact/certificate.h"
 #include "bayloom/report/format.h"
+#include "bayloom/report/mapping_units.h"
 #include "bayloom/report/printable.h"
 
 namespace bayloom::cli {
@@ -51,9 +52,10 @@ void CheckACertificate(const MapArguments& arguments) {
     return;
   }
   fmt::print(
-      "{}: the model gives the mapping {} {:.6g}; none of {} other mappings, and none of {} "
+      "{}: the model gives the mapping {} {}; none of {} other mappings, and none of {} "
       "completions of {} partial mappings that were cut off, is below its bound\n{}\n",
-      arguments.check, mapspace::ToString(certificate.objective), certificate.value,
+      arguments.check, mapspace::ToString(certificate.objective),
+      report::FormatMapValue(mapspace::ToString(certificate.objective), certificate.value),
       report::FormatCount(checked->mappings), report::FormatCount(checked->completions),
       certificate.sample.size(), DescribeProof(certificate));
 }

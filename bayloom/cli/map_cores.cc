@@ -17,7 +17,7 @@
 #include "bayloom/cli/output.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
 #include "bayloom/report/cores_table.h"
-#include "bayloom/report/format.h"
+#include "bayloom/report/kept_result.h"
 #include "bayloom/report/printable.h"
 #include "bayloom/report/progress_columns.h"
 #include "bayloom/report/status_line.h"
@@ -32,6 +32,7 @@ void MapCores(const MapArguments& arguments) {
   accelerator::MulticoreMapping run(std::move(layers), architecture, arguments.Constraints(),
                                     arguments.Options(count),
                                     mapspace::ParseNetworkOnChip(arguments.cores));
+  run.KeepResult("");
   report::RunProgress progress(stderr, run.layers().Status(),
                                report::MappingProgress(run.layers()));
   trial::StopReason reason = run.RunLayers(progress.Observer());
@@ -41,8 +42,13 @@ void MapCores(const MapArguments& arguments) {
   reason = run.RunSplits(
       [&](int done) { line.Show(fmt::format("cores: {} of {} layers divided", done, count)); });
   line.Clear();
-  Say("{} layers on {} cores of {} ({})\n", run.splits().size(), run.network().CoreCount(),
-      base::SingleLine(architecture.name), DescribeEnd(reason));
+  const report::KeptResult result = {
+      .summary = fmt::format("{} layers on {} cores of {} ({})", run.splits().size(),
+                             run.network().CoreCount(), base::SingleLine(architecture.name),
+                             DescribeEnd(reason)),
+      .parts = {{"", report::CoresTable(run), report::CoresTotals(run)}}};
+  run.KeepResult(report::ToJson(result).dump());
+  Say("{}\n", result.summary);
   if (!arguments.out.empty()) {
     base::WriteFile(arguments.out + "/architecture.yaml",
                     mapspace::PrintArchitectureYaml(architecture));
@@ -60,7 +66,7 @@ void MapCores(const MapArguments& arguments) {
     json["end"] = trial::ToString(reason);
     fmt::print("{}\n", report::JsonText(json));
   } else {
-    fmt::print("{}\n{}\n", report::CoresTable(run).Text(), report::CoresTotals(run));
+    fmt::print("{}", result.Text());
   }
   if (std::ssize(run.splits()) < count) {
     throw CheckFailed(

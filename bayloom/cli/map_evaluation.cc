@@ -1,8 +1,13 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "bayloom/base/result.h"
 #include "bayloom/cli/commands.h"
@@ -26,18 +31,29 @@ void EvaluateMapping(const MapArguments& arguments) {
       trial::EvaluateOne(*evaluator, mapping, options.search.run.budget.stop);
   if (!outcome) throw CheckFailed("stopped before the mapping was evaluated");
   if (!outcome->ok()) throw InputError(arguments.mapping + ": " + outcome->reason);
-  DeliverMapping(mapping, outcome->value, model, arguments, nlohmann::json::object());
+  nlohmann::json about = nlohmann::json::object();
+  WhyText why;
+  if (arguments.why) {
+    const std::vector<accelerator::NetworkLayer> layers = {{.name = "", .problem = problem}};
+    const std::vector<std::optional<mapspace::Mapping>> known = {mapping};
+    const accelerator::CostedLayer costed = {&model.architecture(), model.Evaluate(mapping)};
+    why = ExplainMappings(layers, arguments.LoadArchitecture(), arguments.Constraints(), options,
+                          known, accelerator::CostsByPart(std::span(&costed, 1)));
+    about["why"] = why.json;
+  }
+  DeliverMapping(mapping, outcome->value, model, arguments, std::move(about));
+  if (!arguments.json) fmt::print("{}", why.text);
 }
 
 }  // namespace
 
 MapKind MappingEvaluation() {
-  return {
-      .name = "--mapping",
-      .takes = {MapOption::kMapping, MapOption::kMappings, MapOption::kEvaluator, MapOption::kFront,
-                MapOption::kLearnFrom, MapOption::kWarmStartModel, MapOption::kTopK},
-      .writes_folder = false,
-      .run = EvaluateMapping};
+  return {.name = "--mapping",
+          .takes = {MapOption::kMapping, MapOption::kMappings, MapOption::kWhy,
+                    MapOption::kEvaluator, MapOption::kFront, MapOption::kLearnFrom,
+                    MapOption::kWarmStartModel, MapOption::kTopK},
+          .writes_folder = false,
+          .run = EvaluateMapping};
 }
 
 }  // namespace bayloom::cli

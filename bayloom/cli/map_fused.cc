@@ -27,6 +27,7 @@
 #include "bayloom/report/division_table.h"
 #include "bayloom/report/format.h"
 #include "bayloom/report/fused_table.h"
+#include "bayloom/report/kept_result.h"
 #include "bayloom/report/printable.h"
 #include "bayloom/report/progress_columns.h"
 #include "bayloom/report/status_line.h"
@@ -42,6 +43,19 @@ nlohmann::json JsonOf(const accelerator::FusedMapping& run,
     json["divisions"] = report::DivisionsJson(run);
   }
   return json;
+}
+
+/// What is printed, and kept in the database.
+std::vector<report::KeptResult::Part> PartsOf(const accelerator::FusedMapping& run,
+                                              const std::optional<mapspace::Pipeline>& pipeline) {
+  std::vector<report::KeptResult::Part> parts = {
+      {"", report::GroupTable(run), report::FusedTotals(run)}};
+  if (!pipeline) return parts;
+  parts.push_back({"", report::DivisionTable(run), report::DivisionTotals(run)});
+  parts.push_back({"pipelined groups, for throughput",
+                   report::StageTable(*pipeline, run.Plan(), run.network()),
+                   report::PipelineTotals(*pipeline, run.Plan())});
+  return parts;
 }
 
 /// Into a folder: the groups, and of each one the problems and mappings of its tiles, as cores
@@ -91,11 +105,11 @@ trial::StopReason RunGroups(accelerator::FusedMapping& run,
                             const std::optional<mapspace::NetworkOnChip>& chip) {
   report::StatusLine line(stderr);
   trial::StopReason reason = run.RunGroups([&](const accelerator::FusedMapping::Status& status) {
-    line.Show(
-        fmt::format("groups: {} tiles mapped, {} of {} groups known, {} rounds, {:.4g} uJ, {}",
-                    report::FormatCount(status.tiles), status.search.mapped,
-                    report::FormatCount(status.search.groups), status.search.rounds,
-                    status.search.best.energy_pj / 1e6, report::FormatSeconds(status.seconds)));
+    line.Show(fmt::format("groups: {} tiles mapped, {} of {} groups known, {} rounds, {}, {}",
+                          report::FormatCount(status.tiles), status.search.mapped,
+                          report::FormatCount(status.search.groups), status.search.rounds,
+                          report::FormatEnergy(status.search.best.energy_pj, 4),
+                          report::FormatSeconds(status.seconds)));
   });
   if (chip) {
     const trial::StopReason divided =
@@ -119,6 +133,7 @@ void MapFused(const MapArguments& arguments) {
   if (!arguments.cores.empty()) chip = mapspace::ParseNetworkOnChip(arguments.cores);
   accelerator::FusedMapping run(std::move(network), arguments.LoadArchitecture(),
                                 arguments.Constraints(), options);
+  run.KeepResult("");
   report::RunProgress progress(stderr, run.layers().Status(),
                                report::MappingProgress(run.layers()));
   trial::StopReason reason = run.RunLayers(progress.Observer());
@@ -128,14 +143,19 @@ void MapFused(const MapArguments& arguments) {
   const accelerator::FusedMapping::Status status = run.GetStatus();
   const std::string end = reason == trial::StopReason::kExhausted ? "no better division is expected"
                                                                   : DescribeEnd(reason);
-  Say("{} on {}: {} layers, {} operators, {} tiles of groups, {} evaluations in {} ({})\n",
+  report::KeptResult result;
+  result.summary = fmt::format(
+      "{} on {}: {} layers, {} operators, {} tiles of groups, {} evaluations in {} ({})",
       base::SingleLine(std::filesystem::path(arguments.network.path).filename().string()),
       base::SingleLine(run.architecture().name), run.layers().layers().size(),
       run.network().OperatorCount(), report::FormatCount(status.tiles),
       report::FormatCount(status.evaluations + run.layers().Status().trials),
       report::FormatSeconds(status.seconds), end);
+  Say("{}\n", result.summary);
   std::optional<mapspace::Pipeline> pipeline;
   if (chip) pipeline = mapspace::PipelineOf(run.Plan(), run.architecture(), *chip);
+  result.parts = PartsOf(run, pipeline);
+  run.KeepResult(report::ToJson(result).dump());
   nlohmann::json json = JsonOf(run, pipeline);
   if (!arguments.out.empty()) WriteGroups(arguments.out, run, json);
   if (arguments.json) {
@@ -147,11 +167,7 @@ void MapFused(const MapArguments& arguments) {
     fmt::print("{}\n", report::JsonText(json));
     return;
   }
-  fmt::print("{}\n{}\n", report::GroupTable(run).Text(), report::FusedTotals(run));
-  if (!pipeline) return;
-  fmt::print("\n{}\n{}\n\npipelined groups, for throughput:\n{}\n",
-             report::DivisionTable(run).Text(), report::DivisionTotals(run),
-             report::PipelineText(*pipeline, run.Plan(), run.network()));
+  fmt::print("{}", result.Text());
 }
 
 }  // namespace

@@ -32,6 +32,7 @@ std::vector<GivenOption> OptionsIn(const MapArguments& arguments) {
       {MapOption::kCertificate, !arguments.certificate.empty(),
        "--certificate is of one operation: it does not go with {}"},
       {MapOption::kMappings, arguments.mappings != "even", "{} has even mappings only"},
+      {MapOption::kWhy, arguments.why, "--why is for layers by themselves, not for {}"},
       {MapOption::kEvaluator, arguments.evaluator != "model",
        "{} needs the built-in model, not --evaluator"},
       {MapOption::kWorkers, !arguments.workers.empty(),
@@ -48,8 +49,8 @@ std::vector<GivenOption> OptionsIn(const MapArguments& arguments) {
 }
 
 MapKind Asked(const MapArguments& arguments) {
-  const bool is_network = !arguments.network.path.empty();
-  if (is_network && arguments.fuse) return FusedSearch();
+  const bool is_network = arguments.HasSeveralLayers();
+  if (!arguments.network.path.empty() && arguments.fuse) return FusedSearch();
   if (!arguments.cores.empty()) return CoresSearch();
   if (is_network) return NetworkSearch();
   if (!arguments.check.empty()) return CertificateChecking();

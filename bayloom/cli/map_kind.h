@@ -23,6 +23,7 @@ enum class MapOption : uint8_t {
   kCheck,
   kCertificate,
   kMappings,  ///< uneven ones
+  kWhy,
   kFuse,
   kTileEvaluations,
   kLayerList,  ///< a network that is a list of layers

@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,27 +42,44 @@ void MapNetwork(const MapArguments& arguments) {
   accelerator::MapOptions options = arguments.Options(std::ssize(layers));
   const std::unique_ptr<remote::WorkerPool> pool = Delegate(arguments, options);
   const mapspace::Architecture architecture = arguments.LoadArchitecture();
-  accelerator::NetworkMapping run(std::move(layers), architecture, arguments.Constraints(),
-                                  options);
+  const std::vector<mapspace::Directive> constraints = arguments.Constraints();
+  accelerator::NetworkMapping run(std::move(layers), architecture, constraints, options);
+  const std::string name = base::SingleLine(arguments.SubjectName());
+  const std::string on = fmt::format("{} on {}", name, base::SingleLine(architecture.name));
+  run.KeepResult(on, "");
   const trial::StopReason reason = RunWithProgress(run, arguments.workers);
   const int mapped = run.Sum().mapped;
   if (mapped == 0) ThrowIfLost(reason, run.lost());
   if (mapped == 0) FailWithoutMapping(run.layers().back());
   const run::RunStatus status = run.Status();
-  Say("{} on {}: {} layers, {} mapper, {} evaluations in {} ({})\n",
-      base::SingleLine(std::filesystem::path(arguments.network.path).filename().string()),
-      base::SingleLine(architecture.name), run.layers().size(), run.mapper(),
-      report::FormatCount(status.trials), report::FormatSeconds(status.seconds),
-      DescribeEnd(reason));
+  report::KeptResult result = report::ResultOf(run);
+  result.summary =
+      fmt::format("{}: {} layers, {} mapper, {} evaluations in {} ({})", on, run.layers().size(),
+                  run.mapper(), report::FormatCount(status.trials),
+                  report::FormatSeconds(status.seconds), DescribeEnd(reason));
+  run.KeepResult(on, report::ToJson(result).dump());
+  Say("{}\n", result.summary);
+  WhyText why;
+  if (arguments.why) {
+    std::vector<accelerator::NetworkLayer> own;
+    std::vector<std::optional<mapspace::Mapping>> known;
+    for (const accelerator::NetworkMapping::Layer& layer : run.layers()) {
+      own.push_back(layer.layer);
+      known.push_back(layer.search->result().best);
+    }
+    why = ExplainMappings(own, architecture, constraints, options, known,
+                          accelerator::CostsByPart(run));
+  }
   if (!arguments.out.empty()) WriteNetwork(arguments.out, architecture, run);
   if (arguments.json) {
     nlohmann::json json = report::ToJson(run);
     json["architecture"] = architecture.name;
     json["objective"] = options.ObjectiveNames();
     json["mapper"] = run.mapper();
+    if (arguments.why) json["why"] = why.json;
     fmt::print("{}\n", report::JsonText(json));
   } else {
-    fmt::print("{}\n{}\n", report::LayerTable(run).Text(), report::TotalsLine(run));
+    fmt::print("{}{}", result.Text(), why.text);
   }
   ThrowIfLost(reason, run.lost());
   if (mapped < std::ssize(run.layers())) {
@@ -75,9 +92,9 @@ void MapNetwork(const MapArguments& arguments) {
 
 MapKind NetworkSearch() {
   return {.name = "a network",
-          .takes = {MapOption::kMappings, MapOption::kEvaluator, MapOption::kWorkers,
-                    MapOption::kFront, MapOption::kLearnFrom, MapOption::kWarmStartModel,
-                    MapOption::kTopK, MapOption::kLayerList},
+          .takes = {MapOption::kMappings, MapOption::kWhy, MapOption::kEvaluator,
+                    MapOption::kWorkers, MapOption::kFront, MapOption::kLearnFrom,
+                    MapOption::kWarmStartModel, MapOption::kTopK, MapOption::kLayerList},
           .writes_folder = true,
           .run = MapNetwork};
 }

@@ -18,6 +18,7 @@
 #include "bayloom/mapspace/mapping_json.h"
 #include "bayloom/mapspace/misfit.h"
 #include "bayloom/report/format.h"
+#include "bayloom/report/mapping_units.h"
 #include "bayloom/report/printable.h"
 #include "bayloom/report/table.h"
 
@@ -31,7 +32,10 @@ report::Table FrontTable(const MapArguments& arguments, const mapspace::MapperRe
   report::Table table(columns);
   for (const mapspace::MapperResult::FrontMember& member : result.front) {
     std::vector<report::Cell> cells = {member.evaluations};
-    for (const double value : member.values) cells.emplace_back(value, report::FormatValue(value));
+    for (size_t k = 0; k < member.values.size(); ++k) {
+      const double value = member.values[k];
+      cells.emplace_back(value, report::FormatMapValue(arguments.objectives[k], value));
+    }
     table.AddRow(std::move(cells));
   }
   return table;
@@ -57,20 +61,21 @@ nlohmann::json FrontJson(const MapArguments& arguments,
 void MapOperation(const MapArguments& arguments) {
   accelerator::MapOptions options = arguments.Options(1);
   const std::unique_ptr<remote::WorkerPool> pool = Delegate(arguments, options);
-  accelerator::NetworkMapping run(arguments.LoadLayers(), arguments.LoadArchitecture(),
-                                  arguments.Constraints(), options);
+  const mapspace::Architecture architecture = arguments.LoadArchitecture();
+  const std::vector<mapspace::Directive> constraints = arguments.Constraints();
+  accelerator::NetworkMapping run(arguments.LoadLayers(), architecture, constraints, options);
   const accelerator::NetworkMapping::Layer& layer = run.layers().front();
   if (!mapspace::WhyNoneFits(*layer.mapspace, *layer.model).empty()) FailWithoutMapping(layer);
   const trial::StopReason reason = RunWithProgress(run, arguments.workers);
   const mapspace::MapperResult& result = layer.search->result();
   if (!result.best) ThrowIfLost(reason, run.lost());
   if (!result.best) FailWithoutMapping(layer);
-  Say("{} on {}: {} mapper, {} evaluations of {} drawn in {} ({}), best {} {:.6g}\n",
+  Say("{} on {}: {} mapper, {} evaluations of {} drawn in {} ({}), best {} {}\n",
       base::SingleLine(layer.layer.problem.Describe()),
       base::SingleLine(layer.mapspace->architecture().name), run.mapper(),
       report::FormatCount(result.evaluations), report::FormatCount(result.drawn),
       report::FormatSeconds(run.Status().seconds), DescribeEnd(reason), arguments.objectives[0],
-      result.value);
+      FormatValueOf(arguments, result.value));
   nlohmann::json improvements = nlohmann::json::array();
   for (const mapspace::MapperResult::Improvement& improvement : result.improvements) {
     improvements.push_back({improvement.evaluations, improvement.value});
@@ -95,7 +100,16 @@ void MapOperation(const MapArguments& arguments) {
                  FrontTable(arguments, result).Text());
     }
   }
+  WhyText why;
+  if (arguments.why) {
+    const std::vector<accelerator::NetworkLayer> layers = {layer.layer};
+    const std::vector<std::optional<mapspace::Mapping>> known = {result.best};
+    why = ExplainMappings(layers, architecture, constraints, options, known,
+                          accelerator::CostsByPart(run));
+    about["why"] = why.json;
+  }
   DeliverMapping(*result.best, result.value, *layer.model, arguments, std::move(about));
+  if (!arguments.json) fmt::print("{}", why.text);
   ThrowIfLost(reason, run.lost());  // after what was found is delivered
 }
 
@@ -103,9 +117,9 @@ void MapOperation(const MapArguments& arguments) {
 
 MapKind OperationSearch() {
   return {.name = "an operation",
-          .takes = {MapOption::kCertificate, MapOption::kMappings, MapOption::kEvaluator,
-                    MapOption::kWorkers, MapOption::kFront, MapOption::kLearnFrom,
-                    MapOption::kWarmStartModel, MapOption::kTopK},
+          .takes = {MapOption::kCertificate, MapOption::kMappings, MapOption::kWhy,
+                    MapOption::kEvaluator, MapOption::kWorkers, MapOption::kFront,
+                    MapOption::kLearnFrom, MapOption::kWarmStartModel, MapOption::kTopK},
           .writes_folder = false,
           .run = MapOperation};
 }

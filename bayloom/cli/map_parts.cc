@@ -15,10 +15,13 @@
 #include "bayloom/mapspace/misfit.h"
 #include "bayloom/mapspace/sparse/sparse_evaluation.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
+#include "bayloom/report/bottleneck_table.h"
 #include "bayloom/report/format.h"
 #include "bayloom/report/mapping_table.h"
+#include "bayloom/report/mapping_units.h"
 #include "bayloom/report/printable.h"
 #include "bayloom/report/progress_columns.h"
+#include "bayloom/report/status_line.h"
 
 namespace bayloom::cli {
 
@@ -50,6 +53,28 @@ std::string WhyUnmapped(const accelerator::NetworkMapping::Layer& layer) {
 
 void FailWithoutMapping(const accelerator::NetworkMapping::Layer& layer) {
   throw CheckFailed("no mapping was found that fits and can be evaluated; " + WhyUnmapped(layer));
+}
+
+WhyText ExplainMappings(std::span<const accelerator::NetworkLayer> layers,
+                        const mapspace::Architecture& architecture,
+                        std::span<const mapspace::Directive> constraints,
+                        const accelerator::MapOptions& options,
+                        std::span<const std::optional<mapspace::Mapping>> known,
+                        std::span<const accelerator::PartCost> parts) {
+  report::StatusLine line(stderr);
+  const std::vector<accelerator::Doubling> doublings = accelerator::DoubleParts(
+      layers, architecture, constraints, options, known, [&](int done, int all) {
+        line.Show(fmt::format("why: {} of {} accelerators mapped", done, all));
+      });
+  line.Clear();
+  report::KeptResult why;
+  why.parts = report::WhyParts(parts, doublings, options.search.objectives[0]);
+  return {"\n" + why.Text(), report::WhyJson(parts, doublings)};
+}
+
+std::string FormatValueOf(const MapArguments& arguments, double value) {
+  return arguments.evaluator == "model" ? report::FormatMapValue(arguments.objectives[0], value)
+                                        : report::FormatValue(value);
 }
 
 void DeliverMapping(const mapspace::Mapping& mapping, double value,
@@ -84,9 +109,7 @@ void DeliverMapping(const mapspace::Mapping& mapping, double value,
     fmt::print("evaluator: {} {}\nbuilt-in model: ", arguments.objectives[0],
                report::FormatValue(value));
   }
-  fmt::print("{:.4g} pJ per multiply-accumulate, {} cycles, {:.1f} % of the multipliers\n",
-             evaluation.EnergyPerMac(), report::FormatCount(evaluation.cycles),
-             100 * evaluation.utilization);
+  fmt::print("{}\n", report::EvaluationLine(evaluation));
 }
 
 void WriteMappedLayer(const std::string& folder, int number, const std::string& name,

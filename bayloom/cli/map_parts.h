@@ -4,10 +4,12 @@
 #pragma once
 
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 
+#include "bayloom/accelerator/bottlenecks.h"
 #include "bayloom/cli/options/map_options.h"
 #include "bayloom/remote/pool.h"
 
@@ -27,8 +29,24 @@ std::string WhyUnmapped(const accelerator::NetworkMapping::Layer& layer);
 /// A search that found nothing for this layer: throws CheckFailed with the reason.
 [[noreturn]] void FailWithoutMapping(const accelerator::NetworkMapping::Layer& layer);
 
+/// A value of the first objective, in its unit where it is the model's.
+std::string FormatValueOf(const MapArguments& arguments, double value);
+
 /// What is proved of a mapping, a line.
 std::string DescribeProof(const mapspace::Certificate& certificate);
+
+/// What parts of an accelerator cost, and what doubling them changes; empty for none.
+struct WhyText {
+  std::string text;
+  nlohmann::json json;
+};
+/// Maps the layers again with each memory doubled (accelerator::DoubleParts); shows how far it is.
+WhyText ExplainMappings(std::span<const accelerator::NetworkLayer> layers,
+                        const mapspace::Architecture& architecture,
+                        std::span<const mapspace::Directive> constraints,
+                        const accelerator::MapOptions& options,
+                        std::span<const std::optional<mapspace::Mapping>> known,
+                        std::span<const accelerator::PartCost> parts);
 
 /// A mapping, also into --out, and what the evaluator and the model say of it.
 void DeliverMapping(const mapspace::Mapping& mapping, double value,

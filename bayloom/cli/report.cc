@@ -9,6 +9,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,6 +25,7 @@
 #include "bayloom/record/store.h"
 #include "bayloom/report/format.h"
 #include "bayloom/report/gain_text.h"
+#include "bayloom/report/kept_result.h"
 #include "bayloom/report/pool_table.h"
 #include "bayloom/report/printable.h"
 #include "bayloom/report/repeat_table.h"
@@ -43,7 +45,15 @@ struct ReportOptions {
 
 std::vector<record::RunRecord> ChosenRuns(record::Store& store, const ReportOptions& options) {
   if (options.run) return {store.RunOf(*options.run)};
-  return store.Runs();
+  // The layers of a network are in its result.
+  std::vector<record::RunRecord> runs = store.Runs();
+  std::set<record::RunId> layers;
+  for (const record::RunRecord& run : runs) {
+    if (!report::KeptResultOf(run)) continue;
+    for (const record::RunId layer : report::LayerRunsOf(run, runs)) layers.insert(layer);
+  }
+  std::erase_if(runs, [&](const record::RunRecord& run) { return layers.contains(run.id); });
+  return runs;
 }
 
 void PrintRepeats(const report::Table& repeats) {
@@ -74,6 +84,7 @@ void Print(const report::RunDigest& digest) {
   fmt::print("{} ({}, seed {}): {} in {}, without a value: {}\n\n", base::SingleLine(run.name),
              base::SingleLine(run.proposer), run.seed, report::CountText(digest),
              report::FormatSeconds(digest.seconds()), report::FailureText(digest));
+  if (const auto result = report::KeptResultOf(run)) fmt::print("{}\n", result->Text());
   const report::Table improvements = report::ImprovementTable(digest);
   if (!improvements.empty()) fmt::print("{}\n", improvements.Text());
 }

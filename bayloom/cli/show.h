@@ -15,6 +15,7 @@ namespace bayloom::cli {
 struct ShowOptions {
   ModelOption subject;  ///< a model or a database
   std::string op;
+  std::string architecture;  ///< a name or a file
   std::optional<int64_t> task;
   bool trace = false;
   bool history = false;
@@ -29,6 +30,9 @@ struct ShowOptions {
 void ShowWorkload(const tensor::Workload& workload, const ShowOptions& options);
 /// A model: its tasks, or the workload of one of them.
 void ShowModel(const ShowOptions& options);
+/// An accelerator as a file of Timeloop's: what comes with the program as it is, with its comments,
+/// and a file as it was read.
+void ShowArchitecture(const ShowOptions& options);
 /// A database: its runs and tasks.
 void ShowDatabase(const ShowOptions& options);
 /// One task of a database: its best program, with trace, history, assembly or an explanation

@@ -6,12 +6,17 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <vector>
 
 #include "bayloom/base/single_line.h"
 #include "bayloom/cli/show.h"
+#include "bayloom/cli/show_run.h"
 #include "bayloom/record/program_pool.h"
 #include "bayloom/record/store.h"
 #include "bayloom/report/format.h"
+#include "bayloom/report/kept_result.h"
+#include "bayloom/report/mapping_units.h"
 #include "bayloom/report/pool_table.h"
 #include "bayloom/report/printable.h"
 #include "bayloom/report/run_summary.h"
@@ -28,21 +33,46 @@ double BestOf(record::Store& store, const record::RunRecord& run) {
                                        : digest.improvements().back().value;
 }
 
-report::Table RunTable(record::Store& store) {
+/// Its own, or of a network's layers those of all of them.
+int64_t TrialsOf(record::Store& store, const record::RunRecord& run) {
+  int64_t trials = store.CountTrials(run.id);
+  if (trials > 0) return trials;
+  for (const record::RunId layer : report::LayerRunsOf(run, store.Runs())) {
+    trials += store.CountTrials(layer);
+  }
+  return trials;
+}
+
+}  // namespace
+
+report::Table RunTable(record::Store& store, std::span<const record::RunRecord> runs) {
   report::Table table({"run", "kind", "begun", "name", "by", "seed", "trials", "best", "state"});
-  for (const record::RunRecord& run : store.Runs()) {
+  for (const record::RunRecord& run : runs) {
     const double best = BestOf(store, run);
     table.AddRow({run.id,
                   std::string(record::ToString(run.kind)),
                   report::FormatTime(run.started),
                   run.name,
                   report::ProposerOf(run),
-                  static_cast<int64_t>(run.seed),
-                  store.CountTrials(run.id),
-                  {best, report::FormatValue(best)},
+                  {static_cast<int64_t>(run.seed), std::to_string(run.seed)},
+                  TrialsOf(store, run),
+                  {best, report::FormatRunValue(run, best)},
                   run.finished ? "finished" : "can be resumed"});
   }
   return table;
+}
+
+namespace {
+
+/// The runs that are no layers of a network's.
+std::vector<record::RunRecord> WholeRuns(record::Store& store) {
+  std::vector<record::RunRecord> runs = store.Runs();
+  std::set<record::RunId> layers;
+  for (const record::RunRecord& run : runs) {
+    for (const record::RunId layer : report::LayerRunsOf(run, runs)) layers.insert(layer);
+  }
+  std::erase_if(runs, [&](const record::RunRecord& run) { return layers.contains(run.id); });
+  return runs;
 }
 
 /// The tasks that were tried on a target.
@@ -78,7 +108,7 @@ void PrintAsJson(record::Store& store, record::ProgramPool& pool) {
                        {"threads", target.cores},
                        {"tasks", TasksOn(store, id).Json()}});
   }
-  const nlohmann::json shown = {{"runs", RunTable(store).Json()},
+  const nlohmann::json shown = {{"runs", RunTable(store, store.Runs()).Json()},
                                 {"targets", targets},
                                 {"pools", report::PoolTable(pool).Json()}};
   fmt::print("{}\n", report::JsonText(shown));
@@ -90,7 +120,7 @@ void ShowDatabase(const ShowOptions& options) {
   record::Store store(options.subject.path, record::Store::Mode::kReadOnly);
   record::ProgramPool pool(options.subject.path, record::ProgramPool::Mode::kReadOnly);
   if (options.json) return PrintAsJson(store, pool);
-  const report::Table runs = RunTable(store);
+  const report::Table runs = RunTable(store, WholeRuns(store));
   fmt::print("{}", runs.empty() ? "No runs yet.\n" : runs.Text());
   for (record::TargetId id : store.Targets()) {
     const report::Table tasks = TasksOn(store, id);

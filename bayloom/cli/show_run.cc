@@ -5,10 +5,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <vector>
 
+#include "bayloom/base/result.h"
 #include "bayloom/base/single_line.h"
 #include "bayloom/report/format.h"
+#include "bayloom/report/kept_result.h"
+#include "bayloom/report/mapping_units.h"
 #include "bayloom/report/printable.h"
 #include "bayloom/report/run_summary.h"
 #include "bayloom/report/session_report.h"
@@ -39,11 +44,26 @@ void PrintSummary(const report::RunDigest& digest, bool history) {
       base::SingleLine(run.objective), report::CountText(digest), report::FailureText(digest));
   if (!digest.improvements().empty()) {
     const report::RunDigest::Improvement& best = digest.improvements().back();
-    fmt::print("\n{} = {} (trial {})\n{}\n", base::SingleLine(run.objective),
-               report::FormatValue(best.value), best.trial,
-               base::SingleLine(best.candidate, kMaxCandidateBytes));
+    fmt::print("\n{} = {} (trial {})\n", base::SingleLine(run.objective),
+               report::FormatRunValue(run, best.value), best.trial);
+    if (run.kind != record::RunKind::kMap) {
+      fmt::print("{}\n", base::SingleLine(best.candidate, kMaxCandidateBytes));
+    }
   }
   if (history) fmt::print("\n{}", report::ImprovementTable(digest).Text());
+}
+
+/// What a mapping of a network came to, and the runs of its layers.
+void PrintResult(record::Store& store, const record::RunRecord& run) {
+  if (const auto result = report::KeptResultOf(run)) {
+    fmt::print("\n{}\n\n{}", base::SingleLine(result->summary, kMaxCandidateBytes), result->Text());
+  }
+  const std::vector<record::RunRecord> all = store.Runs();
+  std::vector<record::RunRecord> layers;
+  for (const record::RunId layer : report::LayerRunsOf(run, all)) {
+    layers.push_back(*std::ranges::find(all, layer, &record::RunRecord::id));
+  }
+  if (!layers.empty()) fmt::print("\nRuns of its layers:\n{}", RunTable(store, layers).Text());
 }
 
 }  // namespace
@@ -60,8 +80,13 @@ void ShowRun(const ShowRunOptions& options) {
     return;
   }
   const report::RunDigest digest = report::DigestOf(store, run.id);
+  if (options.why && run.kind != record::RunKind::kMap) {
+    throw InputError("show: --why is about a task, or a run of 'map'");
+  }
   if (options.json) return fmt::print("{}\n", report::JsonText(report::ToJson(digest)));
   PrintSummary(digest, options.history);
+  PrintResult(store, run);
+  if (run.kind == record::RunKind::kMap) PrintMapping(store, run, options.why);
 }
 
 }  // namespace bayloom::cli

@@ -5,22 +5,16 @@
 
 #include <nlohmann/json.hpp>
 
+#include "bayloom/accelerator/stored_search.h"
 #include "bayloom/base/json.h"
 #include "bayloom/base/result.h"
 #include "bayloom/mapspace/mapping_json.h"
-#include "bayloom/mapspace/timeloop_yaml.h"
 #include "bayloom/page/sanitized.h"
 
 namespace bayloom::page {
 namespace {
 
 using Json = nlohmann::json;
-
-std::string TextIn(const Json& definition, const char* name) {
-  const bool is_there =
-      definition.is_object() && definition.contains(name) && definition[name].is_string();
-  return is_there ? definition[name].get<std::string>() : "";
-}
 
 /// How full an instance is, and how fast all of them together can be; null where there is no bound.
 void AddBounds(const mapspace::StorageLevel& storage, const mapspace::LevelTraffic& level,
@@ -75,13 +69,11 @@ Json LevelsJson(const mapspace::Evaluation& evaluation, const mapspace::Mapping&
 nlohmann::json MappingDetails(const record::RunRecord& run, const std::string& candidate) {
   Json details = {{"id", run.id}};
   try {
-    const Json definition = base::ParseJsonOrDiscard(run.definition);
-    const mapspace::AnalyticalModel model(
-        mapspace::ParseProblemYaml(TextIn(definition, "problem"), run.name),
-        mapspace::ParseArchitectureYaml(TextIn(definition, "architecture"), run.name));
+    const accelerator::StoredSearch search = accelerator::ReadStoredSearch(run);
+    const mapspace::AnalyticalModel model = search.Model();
     details["problem"] = Sanitized(model.problem().Describe());
     details["architecture"] = SanitizedLines(model.architecture().Describe());
-    details["evaluator"] = Sanitized(TextIn(definition, "evaluator"));
+    details["evaluator"] = Sanitized(search.evaluator);
     const Result<mapspace::Mapping> mapping = mapspace::MappingFromJson(
         base::ParseJsonOrDiscard(candidate), model.problem(), model.architecture());
     if (!mapping) throw InputError(mapping.error().message);

@@ -19,6 +19,7 @@
 #include "bayloom/page/search_details.h"
 #include "bayloom/page/trial_columns.h"
 #include "bayloom/record/program_pool.h"
+#include "bayloom/report/kept_result.h"
 #include "bayloom/report/pool_table.h"
 #include "bayloom/report/repeat_table.h"
 #include "bayloom/report/run_digest.h"
@@ -91,7 +92,7 @@ bool PageReader::Refresh(double detail_seconds) {
   PutTargets();
   PutTasks();
   details_are_current_ = detail_seconds > 0 && RefreshDetails(until);
-  for (const auto& [run, digest] : digests_) PutRun(*digest);
+  PutRuns();
   return true;
 }
 
@@ -231,11 +232,21 @@ void PageReader::RefreshMapping(const report::RunDigest& digest) {
   mapped_trials_[digest.run().id] = best.trial;
 }
 
-void PageReader::PutRun(const report::RunDigest& digest) {
-  Json json = RunJson(digest);
-  Json gain = GainOf(digest);
-  if (!gain.is_null()) json["gain"] = std::move(gain);
-  Put("runs", {digest.run().id, 0}, std::move(json));
+void PageReader::PutRuns() {
+  std::vector<record::RunRecord> runs;
+  for (const auto& [run, digest] : digests_) runs.push_back(digest->run());
+  std::map<record::RunId, record::RunId> network_of;
+  for (const record::RunRecord& run : runs) {
+    for (const record::RunId layer : report::LayerRunsOf(run, runs)) network_of[layer] = run.id;
+  }
+  for (const auto& [run, digest] : digests_) {
+    Json json = RunJson(*digest);
+    Json gain = GainOf(*digest);
+    if (!gain.is_null()) json["gain"] = std::move(gain);
+    const auto network = network_of.find(run);
+    json["of"] = network == network_of.end() ? Json() : Json(network->second);
+    Put("runs", {run, 0}, std::move(json));
+  }
 }
 
 /// Of the tasks whose default program was measured, as tuning::TuningGain has it.

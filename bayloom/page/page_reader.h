@@ -41,7 +41,10 @@ namespace bayloom::page {
 ///                best_trial}], phases?: {name: seconds},
 ///                gain?: {tasks, by_default, tuned, roofline?}}
 ///                and of the others {best, first: {trial, elapsed, value, candidate} or null,
-///                tiles?: how many tiles of fused layers its trials are}
+///                unit?: "pJ/MAC", "cycles" or "pJ cycles", of: the run of the network that it is a
+///                layer of, or null,
+///                parts?: what its trials are if they are problems of their own,
+///                result?: what a mapping of a network came to (report/kept_result.h)}
 ///     learning   {id (the run), metrics: {name: [[batch, value]]}, repeats: [...]}
 ///     programs   {id, task, target, measured?, best?, by_default, why?, roofline?, note?}: of each
 ///                task that was tried on a target, its programs with their estimated times and
@@ -104,7 +107,7 @@ class PageReader {
   void RefreshLearning(const report::RunDigest& digest);
   bool RefreshSearch(const report::RunDigest& digest);
   void RefreshMapping(const report::RunDigest& digest);
-  void PutRun(const report::RunDigest& digest);
+  void PutRuns();
   nlohmann::json GainOf(const report::RunDigest& digest) const;
   nlohmann::json TrialsSince(const Cursor& cursor);
 

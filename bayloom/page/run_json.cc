@@ -8,6 +8,8 @@
 
 #include "bayloom/base/json.h"
 #include "bayloom/page/sanitized.h"
+#include "bayloom/report/kept_result.h"
+#include "bayloom/report/mapping_units.h"
 #include "bayloom/report/run_summary.h"
 
 namespace bayloom::page {
@@ -44,6 +46,14 @@ void AddTasks(const report::RunDigest& digest, Json& json) {
 
 }  // namespace
 
+nlohmann::json SanitizedTexts(const nlohmann::json& json) {
+  if (json.is_string()) return SanitizedLines(json.get<std::string>());
+  if (!json.is_structured()) return json;
+  Json shown = json;
+  for (Json& each : shown) each = SanitizedTexts(each);
+  return shown;
+}
+
 nlohmann::json RunJson(const report::RunDigest& digest) {
   const record::RunRecord& run = digest.run();
   Json json = {{"id", run.id},
@@ -67,7 +77,12 @@ nlohmann::json RunJson(const report::RunDigest& digest) {
   const auto& improvements = digest.improvements();
   json["best"] = improvements.empty() ? Json() : ImprovementJson(improvements.back());
   json["first"] = improvements.empty() ? Json() : ImprovementJson(improvements.front());
-  if (digest.is_of_tiles()) json["tiles"] = digest.trials();
+  const std::string unit = report::UnitOf(run);
+  if (!unit.empty()) json["unit"] = unit;
+  if (!digest.parts().empty()) json["parts"] = report::CountText(digest);
+  if (const auto result = report::KeptResultOf(run)) {
+    json["result"] = SanitizedTexts(report::ToJson(*result));
+  }
   return json;
 }
 

@@ -11,5 +11,7 @@ namespace bayloom::page {
 
 /// A run and its trials in numbers; see PageReader for the form.
 nlohmann::json RunJson(const report::RunDigest& digest);
+/// JSON whose texts are all Sanitized, which keeps lines where they are.
+nlohmann::json SanitizedTexts(const nlohmann::json& json);
 
 }  // namespace bayloom::page

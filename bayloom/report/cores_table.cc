@@ -15,6 +15,9 @@
 namespace bayloom::report {
 namespace {
 
+/// Of totals.
+constexpr int kCoreDigits = 4;
+
 int64_t MemoryWords(const mapspace::CoreCost& cost) {
   return cost.memory_reads + cost.memory_writes;
 }
@@ -57,13 +60,16 @@ Table CoresTable(const accelerator::MulticoreMapping& run) {
 std::string CoresTotals(const accelerator::MulticoreMapping& run) {
   const auto [cores, single] = run.Sum();
   return fmt::format(
-      "{} cores ({}): {:.4g} uJ, {} cycles; cores {:.4g} uJ, network {:.4g} uJ, memory {:.4g} uJ\n"
-      "one core: {:.4g} uJ, {} cycles; {:.2f}x as fast, energy {:.3f}\n"
+      "{} cores ({}): {}, {} cycles; cores {}, network {}, memory {}\n"
+      "one core: {}, {} cycles; {:.2f}x as fast, energy {:.3f}\n"
       "words: {} read from the memory and {} written, one core {} and {}; {} delivered by the "
       "network over {} links",
-      run.network().CoreCount(), run.network().Describe(), cores.energy_pj / 1e6,
-      FormatCount(cores.cycles), cores.core_energy_pj / 1e6, cores.network_energy_pj / 1e6,
-      cores.memory_energy_pj / 1e6, single.energy_pj / 1e6, FormatCount(single.cycles),
+      run.network().CoreCount(), run.network().Describe(),
+      FormatEnergy(cores.energy_pj, kCoreDigits), FormatCount(cores.cycles),
+      FormatEnergy(cores.core_energy_pj, kCoreDigits),
+      FormatEnergy(cores.network_energy_pj, kCoreDigits),
+      FormatEnergy(cores.memory_energy_pj, kCoreDigits),
+      FormatEnergy(single.energy_pj, kCoreDigits), FormatCount(single.cycles),
       static_cast<double>(single.cycles) / static_cast<double>(cores.cycles),
       cores.energy_pj / single.energy_pj, FormatCount(cores.memory_reads),
       FormatCount(cores.memory_writes), FormatCount(single.memory_reads),
@@ -94,26 +100,31 @@ nlohmann::json ToJson(const accelerator::MulticoreMapping& run) {
           {"network", run.network().Describe()}};
 }
 
-std::string PipelineText(const mapspace::Pipeline& pipeline, const mapspace::GroupPlan& plan,
-                         const mapspace::FusedNetwork& network) {
-  std::string text;
+Table StageTable(const mapspace::Pipeline& pipeline, const mapspace::GroupPlan& plan,
+                 const mapspace::FusedNetwork& network) {
+  Table table({"core", "first operator", "last operator", "groups", "cycles"});
   for (size_t core = 0; core < pipeline.stages.size(); ++core) {
     const mapspace::Pipeline::Stage& stage = pipeline.stages[core];
-    text += fmt::format("core {}: {} .. {} ({} groups), {} cycles\n", core,
-                        network.operators[plan.groups[stage.begin].group.begin].name,
-                        network.operators[plan.groups[stage.end - 1].group.end - 1].name,
-                        stage.end - stage.begin, FormatCount(stage.cycles));
+    table.AddRow({static_cast<int64_t>(core),
+                  network.operators[plan.groups[stage.begin].group.begin].name,
+                  network.operators[plan.groups[stage.end - 1].group.end - 1].name,
+                  static_cast<int64_t>(stage.end) - static_cast<int64_t>(stage.begin),
+                  Cell(stage.cycles, FormatCount(stage.cycles))});
   }
+  return table;
+}
+
+std::string PipelineTotals(const mapspace::Pipeline& pipeline, const mapspace::GroupPlan& plan) {
   const double speed = static_cast<double>(plan.cycles) /
                        static_cast<double>(std::max<int64_t>(1, pipeline.interval_cycles));
-  return text +
-         fmt::format(
-             "an input every {} cycles ({:.2f}x as often as on one core), {} cycles through "
-             "all stages; {:.4g} uJ an input, {:.4g} uJ of them the network's: {} words over "
-             "{} links",
-             FormatCount(pipeline.interval_cycles), speed, FormatCount(pipeline.latency_cycles),
-             pipeline.energy_pj / 1e6, pipeline.network_energy_pj / 1e6,
-             CountText(pipeline.network_words), CountText(pipeline.network_word_hops));
+  return fmt::format(
+      "an input every {} cycles ({:.2f}x as often as on one core), {} cycles through "
+      "all stages; {} an input, {} of them the network's: {} words over "
+      "{} links",
+      FormatCount(pipeline.interval_cycles), speed, FormatCount(pipeline.latency_cycles),
+      FormatEnergy(pipeline.energy_pj, kCoreDigits),
+      FormatEnergy(pipeline.network_energy_pj, kCoreDigits), CountText(pipeline.network_words),
+      CountText(pipeline.network_word_hops));
 }
 
 nlohmann::json ToJson(const mapspace::Pipeline& pipeline) {

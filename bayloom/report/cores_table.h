@@ -30,10 +30,11 @@ nlohmann::json ToJson(const accelerator::MulticoreMapping& run);
 /// A count that is summed up as a real number, as FormatCount shows counts.
 std::string CountText(double words);
 
-/// The stages of fused groups on cores, a line each, then cycles between two inputs and of one,
-/// energy and words of the network.
-std::string PipelineText(const mapspace::Pipeline& pipeline, const mapspace::GroupPlan& plan,
-                         const mapspace::FusedNetwork& network);
+/// The stages of fused groups on cores.
+Table StageTable(const mapspace::Pipeline& pipeline, const mapspace::GroupPlan& plan,
+                 const mapspace::FusedNetwork& network);
+/// Cycles between two inputs and of one, energy and words of the network.
+std::string PipelineTotals(const mapspace::Pipeline& pipeline, const mapspace::GroupPlan& plan);
 
 /// {"stages": [{"core", "groups": [begin, end], "cycles"}], "interval_cycles", "latency_cycles",
 /// "energy_pj", "network_energy_pj", "network_words", "network_word_hops"}.

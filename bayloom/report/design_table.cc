@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bayloom/report/format.h"
+#include "bayloom/report/mapping_units.h"
 #include "bayloom/space/configuration_json.h"
 
 namespace bayloom::report {
@@ -23,15 +24,15 @@ double Named(const trial::Outcome& outcome, const char* name) {
   return outcome.Get(name, std::numeric_limits<double>::quiet_NaN());
 }
 
-/// Area, energy and cycles of a design.
-std::vector<Cell> CostCells(const trial::Outcome& outcome) {
+/// Area, energy, cycles and the objective of a design.
+std::vector<Cell> CostCells(const trial::Outcome& outcome, const std::string& objective) {
   const double area = Named(outcome, "area_mm2");
   const double energy = Named(outcome, "energy_pj") / kPjPerUj;
   const double cycles = Named(outcome, "cycles");
   return {{area, fmt::format("{:.4g}", area)},
           {energy, fmt::format("{:.4g}", energy)},
           {cycles, std::isfinite(cycles) ? FormatCount(std::llround(cycles)) : "-"},
-          {outcome.value, FormatValue(outcome.value)}};
+          {outcome.value, FormatDesignValue(objective, outcome.value)}};
 }
 
 nlohmann::json CostJson(const trial::Outcome& outcome) {
@@ -59,14 +60,17 @@ ProgressOptions DesignProgress(const accelerator::DesignSearch& search) {
                                const double area = last ? Named(*last, "area_mm2") : std::nan("");
                                return std::isfinite(area) ? fmt::format("{:.4g}", area) : "";
                              }});
-  options.columns.push_back({"last", 12, [](const run::RunStatus&, const trial::Outcome* last) {
-                               return last && last->ok() ? FormatValue(last->value) : "-";
-                             }});
-  options.columns.push_back({search.scenario().objectives[0].name, 12,
-                             [&search](const run::RunStatus&, const trial::Outcome*) {
-                               const auto& best = search.study().best();
-                               return best ? FormatValue(best->outcome.value) : "-";
-                             }});
+  const std::string& objective = search.scenario().objectives[0].name;
+  constexpr int kWidth = 16;
+  options.columns.push_back(
+      {"last", kWidth, [&objective](const run::RunStatus&, const trial::Outcome* last) {
+         return last && last->ok() ? FormatDesignValue(objective, last->value) : "-";
+       }});
+  options.columns.push_back(
+      {objective, kWidth, [&search, &objective](const run::RunStatus&, const trial::Outcome*) {
+         const auto& best = search.study().best();
+         return best ? FormatDesignValue(objective, best->outcome.value) : "-";
+       }});
   const auto& found = search.study().best();
   auto shown = std::make_shared<int64_t>(found ? found->ordinal : -1);
   options.is_news = [&search, shown](const run::RunStatus&) {
@@ -83,26 +87,27 @@ Table DesignTable(const accelerator::DesignSearch& search,
   const space::Space& space = search.design().space();
   std::vector<std::string> columns = {"trial"};
   for (int i = 0; i < space.size(); ++i) columns.push_back(space.parameter(i).name());
-  columns.insert(columns.end(),
-                 {"area mm2", "energy uJ", "cycles", search.scenario().objectives[0].name});
+  const std::string& objective = search.scenario().objectives[0].name;
+  columns.insert(columns.end(), {"area mm2", "energy uJ", "cycles", objective});
   Table table(columns);
   for (const search::StudyTrial& design : designs) {
     std::vector<Cell> row = {design.ordinal};
     for (int i = 0; i < space.size(); ++i) {
       row.emplace_back(space::ToString(space.ValueOf(design.configuration, i)));
     }
-    for (Cell& cell : CostCells(design.outcome)) row.push_back(std::move(cell));
+    for (Cell& cell : CostCells(design.outcome, objective)) row.push_back(std::move(cell));
     table.AddRow(std::move(row));
   }
   return table;
 }
 
-Table ComparisonTable(std::span<const ComparedDesign> compared, double best) {
+Table ComparisonTable(std::span<const ComparedDesign> compared, const std::string& objective,
+                      double best) {
   Table table({"architecture", "area mm2", "energy uJ", "cycles", "value", "of the best", ""});
   for (const ComparedDesign& design : compared) {
     const double ratio = design.outcome.value / best;
     std::vector<Cell> row = {design.name};
-    for (Cell& cell : CostCells(design.outcome)) row.push_back(std::move(cell));
+    for (Cell& cell : CostCells(design.outcome, objective)) row.push_back(std::move(cell));
     row.push_back({ratio, std::isfinite(ratio) ? FormatRatio(ratio) : "-"});
     row.emplace_back(design.outcome.reason);
     table.AddRow(std::move(row));

@@ -29,7 +29,8 @@ struct ComparedDesign {
 };
 
 /// Such architectures beside the best design: how many times its value they have.
-Table ComparisonTable(std::span<const ComparedDesign> compared, double best);
+Table ComparisonTable(std::span<const ComparedDesign> compared, const std::string& objective,
+                      double best);
 
 /// {"objective", "technology", "networks": [{"name", "layers"}], "trials", "feasible_trials",
 /// "seconds", "seconds_per_design", "best": design or null, "designs": [design], "front": [design],

@@ -58,16 +58,18 @@ Table DivisionTable(const accelerator::FusedMapping& run) {
 }
 
 std::string DivisionTotals(const accelerator::FusedMapping& run) {
+  constexpr int kDigits = 4;
   const mapspace::DividedCost cores = run.divisions().Total();
   const mapspace::DividedCost& single = run.divisions().single;
   return fmt::format(
-      "groups shared by cores, one after the other: {:.4g} uJ ({:.4g} uJ the network's), {} "
+      "groups shared by cores, one after the other: {} ({} the network's), {} "
       "cycles, {} DRAM words; {} words from core to core, {} over links\n"
-      "one core: {:.4g} uJ, {} cycles, {} DRAM words; {:.2f}x as fast, energy {:.3f}",
-      cores.total.energy_pj / 1e6, cores.network_energy_pj / 1e6, FormatCount(cores.total.cycles),
-      FormatCount(cores.total.OutsideWords()), CountText(cores.core_words),
-      CountText(cores.network_word_hops), single.total.energy_pj / 1e6,
-      FormatCount(single.total.cycles), FormatCount(single.total.OutsideWords()),
+      "one core: {}, {} cycles, {} DRAM words; {:.2f}x as fast, energy {:.3f}",
+      FormatEnergy(cores.total.energy_pj, kDigits), FormatEnergy(cores.network_energy_pj, kDigits),
+      FormatCount(cores.total.cycles), FormatCount(cores.total.OutsideWords()),
+      CountText(cores.core_words), CountText(cores.network_word_hops),
+      FormatEnergy(single.total.energy_pj, kDigits), FormatCount(single.total.cycles),
+      FormatCount(single.total.OutsideWords()),
       static_cast<double>(single.total.cycles) /
           static_cast<double>(std::max<int64_t>(1, cores.total.cycles)),
       cores.total.energy_pj / single.total.energy_pj);

@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <ctime>
+#include <iterator>
 
 namespace bayloom::report {
 namespace {
@@ -53,6 +54,17 @@ std::string FormatSeconds(double seconds) {
 std::string FormatRate(double flops_per_second) { return WithSiPrefix(flops_per_second, "FLOP/s"); }
 
 std::string FormatFlops(double flops) { return WithSiPrefix(flops, "FLOP"); }
+
+std::string FormatEnergy(double pj, int digits) {
+  if (!std::isfinite(pj)) return "-";
+  constexpr const char* kUnits[] = {"pJ", "nJ", "uJ", "mJ", "J", "kJ", "MJ", "GJ"};
+  size_t unit = 0;
+  while (std::abs(pj) >= 999.5 && unit + 1 < std::size(kUnits)) {
+    pj /= 1000;
+    ++unit;
+  }
+  return fmt::format("{:.{}g} {}", pj, digits, kUnits[unit]);
+}
 
 std::string FormatCount(int64_t count) {
   std::string digits = std::to_string(count);

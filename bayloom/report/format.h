@@ -16,6 +16,8 @@ std::string FormatSeconds(double seconds);
 std::string FormatRate(double flops_per_second);
 /// Operations: "1.23 GFLOP".
 std::string FormatFlops(double flops);
+/// Energy: "4.47 pJ", "1.23 uJ", with so many significant digits; "-" unless finite.
+std::string FormatEnergy(double pj, int digits = 3);
 /// "17", "1,234,567".
 std::string FormatCount(int64_t count);
 /// "2.41x"; "-" unless finite.

@@ -110,17 +110,19 @@ Table GroupTable(const accelerator::FusedMapping& run) {
 }
 
 std::string FusedTotals(const accelerator::FusedMapping& run) {
+  constexpr int kDigits = 4;
   const mapspace::GroupPlan& plan = run.Plan();
   const mapspace::GroupPlan layers = run.LayerByLayer();
   const auto part = [](double fused, double layer) { return fmt::format("{:.3f}", fused / layer); };
   return fmt::format(
-      "{} operators in {} groups: {:.4g} uJ, {} cycles, energy times delay {:.4g} uJ cycles, {} "
+      "{} operators in {} groups: {}, {} cycles, energy times delay {} cycles, {} "
       "DRAM words\n"
-      "layer by layer: {:.4g} uJ, {} cycles, {:.4g} uJ cycles, {} DRAM words\n"
+      "layer by layer: {}, {} cycles, {} cycles, {} DRAM words\n"
       "fused to layer by layer: energy {}, cycles {}, energy times delay {}, DRAM words {}",
-      run.network().OperatorCount(), plan.groups.size(), plan.energy_pj / 1e6,
-      FormatCount(plan.cycles), plan.EnergyDelay() / 1e6, FormatCount(plan.outside_words),
-      layers.energy_pj / 1e6, FormatCount(layers.cycles), layers.EnergyDelay() / 1e6,
+      run.network().OperatorCount(), plan.groups.size(), FormatEnergy(plan.energy_pj, kDigits),
+      FormatCount(plan.cycles), FormatEnergy(plan.EnergyDelay(), kDigits),
+      FormatCount(plan.outside_words), FormatEnergy(layers.energy_pj, kDigits),
+      FormatCount(layers.cycles), FormatEnergy(layers.EnergyDelay(), kDigits),
       FormatCount(layers.outside_words), part(plan.energy_pj, layers.energy_pj),
       part(static_cast<double>(plan.cycles), static_cast<double>(layers.cycles)),
       part(plan.EnergyDelay(), layers.EnergyDelay()),

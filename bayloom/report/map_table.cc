@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "bayloom/mapspace/mapping_json.h"
@@ -14,6 +15,9 @@ namespace bayloom::report {
 namespace {
 
 using Totals = accelerator::NetworkMapping::Totals;
+
+/// Of totals.
+constexpr int kTotalDigits = 4;
 
 double Utilization(const accelerator::NetworkMapping& mapping, const Totals& totals) {
   const int64_t multipliers =
@@ -42,14 +46,29 @@ nlohmann::json LayerJson(const accelerator::NetworkMapping::Layer& layer) {
     json["model"] =
         mapspace::ToJson(layer.model->Evaluate(*result.best), *result.best, problem, architecture);
   }
+  if (result.certificate) json["certificate"] = ToJson(*result.certificate, *layer.mapspace);
   return json;
+}
+
+/// "optimum", "within 0.8 %", or "-".
+std::string ProofText(const mapspace::MapperResult& result) {
+  if (!result.certificate) return "-";
+  const double gap = result.certificate->Gap();
+  constexpr double kNoGap = 1e-4;  // below it, what is rounded up to whole blocks and cycles
+  if (result.certificate->is_whole && gap < kNoGap) return "optimum";
+  return fmt::format("within {:.2g} %", 100 * gap);
 }
 
 }  // namespace
 
 Table LayerTable(const accelerator::NetworkMapping& mapping) {
-  Table table(
-      {"layer", "problem", "times", "evaluations", "pJ/MAC", "energy uJ", "cycles", "used"});
+  std::vector<std::string> columns = {"layer",  "problem",   "times",  "evaluations",
+                                      "pJ/MAC", "energy uJ", "cycles", "used"};
+  const bool is_proved = std::ranges::any_of(mapping.layers(), [](const auto& layer) {
+    return layer.search->result().certificate.has_value();
+  });
+  if (is_proved) columns.emplace_back("proved");
+  Table table(columns);
   for (const accelerator::NetworkMapping::Layer& layer : mapping.layers()) {
     const mapspace::MapperResult& result = layer.search->result();
     std::vector<Cell> row = {layer.layer.name, layer.layer.problem.Describe(), layer.layer.count,
@@ -63,19 +82,24 @@ Table LayerTable(const accelerator::NetworkMapping& mapping) {
     } else {
       row.insert(row.end(), 4, Cell("-"));
     }
+    if (is_proved) row.emplace_back(ProofText(result));
     table.AddRow(std::move(row));
   }
   return table;
 }
 
+KeptResult ResultOf(const accelerator::NetworkMapping& mapping) {
+  return {.summary = "", .parts = {{"", LayerTable(mapping), TotalsLine(mapping)}}};
+}
+
 std::string TotalsLine(const accelerator::NetworkMapping& mapping) {
   const Totals totals = mapping.Sum();
   return fmt::format(
-      "all layers: {:.4g} uJ ({:.4g} pJ per multiply-accumulate), {} cycles, {:.1f} % of the "
-      "multipliers, energy times delay {:.4g} uJ cycles",
-      totals.energy_pj / 1e6, totals.energy_pj / totals.macs,
+      "all layers: {} ({:.4g} pJ per multiply-accumulate), {} cycles, {:.1f} % of the multipliers, "
+      "energy times delay {} cycles",
+      FormatEnergy(totals.energy_pj, kTotalDigits), totals.energy_pj / totals.macs,
       FormatCount(static_cast<int64_t>(totals.cycles)), 100 * Utilization(mapping, totals),
-      totals.EnergyDelay() / 1e6);
+      FormatEnergy(totals.EnergyDelay(), kTotalDigits));
 }
 
 nlohmann::json ToJson(const accelerator::NetworkMapping& mapping) {

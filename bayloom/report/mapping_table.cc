@@ -32,6 +32,13 @@ Table TrafficTable(const mapspace::Evaluation& evaluation, const mapspace::Mappi
   return table;
 }
 
+std::string EvaluationLine(const mapspace::Evaluation& evaluation) {
+  return fmt::format(
+      "{}: {:.4g} pJ per multiply-accumulate, {} cycles, {:.1f} % of the multipliers",
+      FormatEnergy(evaluation.energy_pj), evaluation.EnergyPerMac(), FormatCount(evaluation.cycles),
+      100 * evaluation.utilization);
+}
+
 namespace {
 
 /// "4+0+12": actual, gated and skipped.

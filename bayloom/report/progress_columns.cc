@@ -6,12 +6,14 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <vector>
 
 #include "bayloom/accelerator/network_mapping.h"
 #include "bayloom/report/format.h"
+#include "bayloom/report/mapping_units.h"
 #include "bayloom/search/scenario_search.h"
 #include "bayloom/tuning/session.h"
 
@@ -24,7 +26,8 @@ double Rate(const scheduling::TaskProgress& task) {
                                               : std::numeric_limits<double>::quiet_NaN();
 }
 
-std::string LastText(const trial::Outcome* outcome, std::string (*format)(double)) {
+std::string LastText(const trial::Outcome* outcome,
+                     const std::function<std::string(double)>& format) {
   if (outcome == nullptr) return "";
   return outcome->ok() ? format(outcome->value) : std::string(trial::ToString(outcome->verdict));
 }
@@ -128,17 +131,24 @@ ProgressOptions MappingProgress(const accelerator::NetworkMapping& mapping) {
            return fmt::format("{}/{}", mapping.Sum().mapped, status.tasks.size());
          }});
     options.columns.push_back(
-        {"energy uJ", 10, [&mapping](const run::RunStatus&, const trial::Outcome*) {
-           return fmt::format("{:.4g}", mapping.Sum().energy_pj / 1e6);
+        {"energy", 10, [&mapping](const run::RunStatus&, const trial::Outcome*) {
+           return FormatEnergy(mapping.Sum().energy_pj, 4);
          }});
     return options;
   }
-  options.columns.push_back({"last", 12, [](const run::RunStatus&, const trial::Outcome* last) {
-                               return LastText(last, FormatValue);
-                             }});
-  options.columns.push_back({"best", 12, [](const run::RunStatus& status, const trial::Outcome*) {
-                               return FormatValue(status.tasks[0].best());
-                             }});
+  const auto format = [&mapping](double value) {
+    return mapping.unit_objective().empty() ? FormatValue(value)
+                                            : FormatMapValue(mapping.unit_objective(), value);
+  };
+  constexpr int kWidth = 16;
+  options.columns.push_back(
+      {"last", kWidth, [format](const run::RunStatus&, const trial::Outcome* last) {
+         return LastText(last, format);
+       }});
+  options.columns.push_back(
+      {"best", kWidth, [format](const run::RunStatus& status, const trial::Outcome*) {
+         return format(status.tasks[0].best());
+       }});
   return options;
 }
 

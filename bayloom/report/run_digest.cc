@@ -34,10 +34,14 @@ std::function<bool(const std::string&)> FullFidelityTest(const record::RunRecord
   }
 }
 
-bool IsOfTiles(const record::RunRecord& run) {
-  if (run.kind != record::RunKind::kMap) return false;
+std::string_view PartsOf(const record::RunRecord& run) {
+  if (run.kind != record::RunKind::kMap) return "";
   const nlohmann::json definition = base::ParseJsonOrDiscard(run.definition);
-  return definition.is_object() && definition.contains("operators");
+  if (!definition.is_object()) return "";
+  if (definition.contains("operators")) return "tiles of fused layers";
+  if (definition.contains("cores")) return "divided layers";
+  const bool has_layers = definition.contains("layers") && definition["layers"].is_array();
+  return has_layers ? "layers" : "";
 }
 
 double LatencyOf(const std::map<record::TaskId, RunDigest::Task>& tasks) {
@@ -51,7 +55,7 @@ double LatencyOf(const std::map<record::TaskId, RunDigest::Task>& tasks) {
 }  // namespace
 
 RunDigest::RunDigest(record::RunRecord run)
-    : is_of_tiles_(IsOfTiles(run)), is_full_(FullFidelityTest(run)) {
+    : parts_(PartsOf(run)), is_full_(FullFidelityTest(run)) {
   SetRecord(std::move(run));
 }
 
@@ -72,7 +76,7 @@ double RunDigest::ElapsedOf(const record::StoredTrial& trial) const {
 
 bool RunDigest::IsBetter(const record::StoredTrial& trial) const {
   const trial::Outcome& outcome = trial.outcome;
-  if (is_of_tiles_ || !outcome.ok() || !std::isfinite(outcome.value)) return false;
+  if (!parts_.empty() || !outcome.ok() || !std::isfinite(outcome.value)) return false;
   if (measure::DetailsOf(outcome).cut_short) return false;
   if (record::HasTasks(run_))
     return outcome.value > 0 && outcome.value < tasks_.at(trial.task).best;

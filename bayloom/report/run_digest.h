@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bayloom/record/store.h"
@@ -65,9 +66,11 @@ class RunDigest {
   void SetRecord(record::RunRecord run);
 
   const record::RunRecord& run() const { return run_; }
-  /// Whether the trials are tiles of a network's fused layers (accelerator/fused_mapping.h):
-  /// problems of their own, none of which is the run's best.
-  bool is_of_tiles() const { return is_of_tiles_; }
+  /// What the trials are where they are problems of their own, none of which is the run's best:
+  /// "tiles of fused layers" (accelerator/fused_mapping.h), "divided layers"
+  /// (accelerator/multicore_mapping.h), "layers" (accelerator/network_mapping.h, whose layers have
+  /// runs of their own); else empty.
+  std::string_view parts() const { return parts_; }
   /// The ordinal of the first trial to come.
   int64_t next() const { return next_; }
   int64_t trials() const { return trials_; }
@@ -101,7 +104,7 @@ class RunDigest {
 
   record::RunRecord run_;
   tuning::SessionState state_;
-  bool is_of_tiles_;
+  std::string_view parts_;
   std::function<bool(const std::string&)> is_full_;  ///< candidates of the last fidelity
   int64_t next_ = 0;
   int64_t trials_ = 0;

@@ -9,6 +9,8 @@
 
 #include "bayloom/base/json.h"
 #include "bayloom/report/format.h"
+#include "bayloom/report/kept_result.h"
+#include "bayloom/report/mapping_units.h"
 
 namespace bayloom::report {
 namespace {
@@ -34,8 +36,12 @@ nlohmann::json CandidateOf(const RunDigest::Improvement& improvement) {
 }  // namespace
 
 std::string CountText(const RunDigest& digest) {
-  return FormatCount(digest.trials()) +
-         (digest.is_of_tiles() ? " tiles of fused layers" : " trials");
+  if (digest.parts() == "layers") {
+    const nlohmann::json definition = base::ParseJsonOrDiscard(digest.run().definition);
+    return fmt::format("{} layers", definition.at("layers").size());
+  }
+  return fmt::format("{} {}", FormatCount(digest.trials()),
+                     digest.parts().empty() ? "trials" : digest.parts());
 }
 
 std::string FailureText(const RunDigest& digest) {
@@ -65,7 +71,7 @@ Table ImprovementTable(const RunDigest& digest) {
   for (const RunDigest::Improvement& improvement : digest.improvements()) {
     table.AddRow({improvement.trial,
                   {improvement.elapsed, FormatSeconds(improvement.elapsed)},
-                  {improvement.value, FormatValue(improvement.value)},
+                  {improvement.value, FormatRunValue(digest.run(), improvement.value)},
                   improvement.candidate});
   }
   return table;
@@ -93,7 +99,8 @@ nlohmann::json ToJson(const RunDigest& digest) {
                          {"seconds", digest.seconds()},
                          {"best", improvements.empty() ? nlohmann::json() : improvements.back()},
                          {"improvements", improvements}};
-  if (digest.is_of_tiles()) json["tiles"] = digest.trials();
+  if (digest.parts().starts_with("tiles")) json["tiles"] = digest.trials();
+  if (const auto result = KeptResultOf(run)) json["result"] = ToJson(*result);
   return json;
 }
 

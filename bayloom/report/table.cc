@@ -75,4 +75,55 @@ nlohmann::json Table::Json() const {
   return rows;
 }
 
+nlohmann::json Table::Kept() const {
+  nlohmann::json rows = nlohmann::json::array();
+  for (const std::vector<Cell>& row : rows_) {
+    nlohmann::json& cells = rows.emplace_back(nlohmann::json::array());
+    for (const Cell& cell : row) {
+      nlohmann::json& place = cells.emplace_back(cell.text);
+      if (const auto* number = std::get_if<int64_t>(&cell.value)) place = {*number, cell.text};
+      if (const auto* number = std::get_if<double>(&cell.value)) {
+        place = {std::isfinite(*number) ? nlohmann::json(*number) : nlohmann::json(), cell.text};
+      }
+    }
+  }
+  return {{"columns", columns_}, {"rows", std::move(rows)}};
+}
+
+namespace {
+
+std::optional<Cell> CellFromKept(const nlohmann::json& kept) {
+  if (kept.is_string()) return Cell(kept.get<std::string>());
+  if (!kept.is_array() || kept.size() != 2 || !kept[1].is_string()) return std::nullopt;
+  const std::string text = kept[1].get<std::string>();
+  if (kept[0].is_number_integer()) return Cell(kept[0].get<int64_t>(), text);
+  if (kept[0].is_number()) return Cell(kept[0].get<double>(), text);
+  return Cell(std::nan(""), text);
+}
+
+}  // namespace
+
+std::optional<Table> Table::FromKept(const nlohmann::json& kept) {
+  const bool is_table = kept.is_object() && kept.contains("columns") && kept.contains("rows") &&
+                        kept["columns"].is_array() && kept["rows"].is_array();
+  if (!is_table) return std::nullopt;
+  std::vector<std::string> columns;
+  for (const nlohmann::json& column : kept["columns"]) {
+    if (!column.is_string()) return std::nullopt;
+    columns.push_back(column.get<std::string>());
+  }
+  Table table(std::move(columns));
+  for (const nlohmann::json& row : kept["rows"]) {
+    if (!row.is_array() || row.size() != table.columns_.size()) return std::nullopt;
+    std::vector<Cell> cells;
+    for (const nlohmann::json& each : row) {
+      std::optional<Cell> cell = CellFromKept(each);
+      if (!cell) return std::nullopt;
+      cells.push_back(*std::move(cell));
+    }
+    table.AddRow(std::move(cells));
+  }
+  return table;
+}
+
 }  // namespace bayloom::report

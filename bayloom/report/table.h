@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -42,6 +43,10 @@ class Table {
   std::string Text() const;
   /// An array of objects with the columns' names as keys; infinite and undefined numbers are null.
   nlohmann::json Json() const;
+  /// {"columns", "rows"}, with what is shown of each cell: the text, or [number, text].
+  nlohmann::json Kept() const;
+  /// A table that was kept; none for what is no such table.
+  static std::optional<Table> FromKept(const nlohmann::json& kept);
 
  private:
   bool IsNumeric(size_t column) const;

@@ -134,7 +134,7 @@ TEST(Options, OfMapReachTheirFields) {
       "a.db "
       "--transfer-method "
       "weighted "
-      "--warm-start-model 9 --top-k 2 --tile-encoding integer --order-encoding ranking",
+      "--warm-start-model 9 --top-k 2 --why --tile-encoding integer --order-encoding ranking",
       {"model",         "--bound",     "--dim",         "--sizes",
        "--shape",       "--freeze",    "--last-row",    "--cache",
        "--activations", "--op",        "--problem",     "--arch",

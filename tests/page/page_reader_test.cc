@@ -179,7 +179,7 @@ TEST_F(PageReaderTest, TilesOfFusedLayersAreCounted) {
   for (int i = 0; i < 3; ++i) store_.AddTrial(record::MakeConfiguration(run, i, 1.0 + i));
   const Json document = Whole();
   const Json shown = ItemOf(document, "runs", run);
-  EXPECT_EQ(shown["tiles"], 3);
+  EXPECT_EQ(shown["parts"], "3 tiles of fused layers");
   EXPECT_TRUE(shown["best"].is_null());
   EXPECT_TRUE(document["mappings"].empty());
 }

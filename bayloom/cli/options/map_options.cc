@@ -7,8 +7,9 @@
 
 #include <CLI/App.hpp>
 #include <algorithm>
-#include <array>
+#include <filesystem>
 #include <span>
+#include <utility>
 
 #include "bayloom/base/duration.h"
 #include "bayloom/base/file.h"
@@ -36,13 +37,17 @@ mapspace::ReuseCounting ParseReuse(const std::string& reuse) {
 /// What is mapped, and onto what.
 void AddSubject(MapArguments& arguments, CLI::App& map) {
   arguments.network.AddTo(map);
-  map.add_option("--op", arguments.op,
-                 WithDetails("An operation: matmul:M,N,K, conv2d:HxWxC,OUTPUTS,RxS, or "
-                             "depthwise:HxWxC,RxS",
-                             "; with ,stride=2,pad=1,dilation=2,batch=16 as needed"))
-      ->option_text("OPERATION");
-  map.add_option("--problem", arguments.problem, "An operation as a Timeloop file (YAML)")
-      ->option_text("FILE");
+  map.add_option(
+         "--op", arguments.ops,
+         WithDetails(
+             "An operation: matmul:M,N,K, conv2d:HxWxC,OUTPUTS,RxS, or "
+             "depthwise:HxWxC,RxS",
+             "; with ,stride=2,pad=1,dilation=2,batch=16 as needed. Given several times: the "
+             "layers of a network"))
+      ->option_text("OPERATION")
+      ->allow_extra_args(false);
+  map.add_option("--problem", arguments.problems, "Operations as Timeloop files (YAML)")
+      ->option_text("FILE...");
   ListNames(map.add_option("--arch", arguments.architecture, "Accelerator, a Timeloop file or")
                 ->option_text("ARCH")
                 ->required(),
@@ -111,12 +116,12 @@ void AddSearch(MapArguments& arguments, CLI::App& map) {
       ->option_text("FILE");
   map.add_flag("--resume", arguments.resume,
                "Continue the last such search in --db, if there is one");
-  map.add_option("--out,-o", arguments.out,
-                 "Write the best mapping (Timeloop YAML); of a network, a folder")
+  map.add_option("--out,-o", arguments.out, "Write the best mapping (YAML); of a network, a folder")
       ->option_text("PATH");
   Advanced(map.add_option("--certificate", arguments.certificate,
                           "--mapper exact: write what is proved (JSON)"))
       ->option_text("FILE");
+  map.add_flag("--why", arguments.why, "Also: what each memory costs, and doubling it saves");
   map.add_flag("--json", arguments.json, "Print JSON");
 }
 
@@ -218,9 +223,7 @@ void CheckMapper(const MapArguments& arguments) {
 }  // namespace
 
 void MapArguments::Check() const {
-  const int64_t subjects = std::ranges::count_if(std::array{&network.path, &op, &problem},
-                                                 [](const auto* text) { return !text->empty(); });
-  if (subjects != 1) {
+  if (network.path.empty() == (OperationCount() == 0)) {
     throw InputError(
         "map needs one of a network, such as resnet50.onnx, --op, such as matmul:512,512,512, and "
         "--problem FILE");
@@ -232,6 +235,9 @@ void MapArguments::Check() const {
   }
   if (mappings == "uneven" && evaluator != "model") {
     throw InputError("--mappings uneven needs the built-in model, not --evaluator");
+  }
+  if (why && evaluator != "model") {
+    throw InputError("--why asks the built-in model, not --evaluator");
   }
   if (evaluator.find_first_not_of(" \t\n") == std::string::npos) {
     throw InputError("--evaluator is empty: give model, timeloop or a command");
@@ -330,22 +336,52 @@ mapspace::Architecture MapArguments::LoadArchitectureFor(
                                       rules);
 }
 
+std::string MapArguments::SubjectName() const {
+  if (!network.path.empty()) return std::filesystem::path(network.path).filename().string();
+  if (OperationCount() > 1) return fmt::format("{} operations", OperationCount());
+  return ops.empty() ? problems[0] : ops[0];
+}
+
 mapspace::Problem MapArguments::LoadProblem() const {
-  mapspace::Problem loaded =
-      op.empty() ? mapspace::ReadProblem(problem, define.Variables()) : mapspace::ParseProblem(op);
+  mapspace::Problem loaded = ops.empty() ? mapspace::ReadProblem(problems[0], define.Variables())
+                                         : mapspace::ParseProblem(ops[0]);
   sparsity.ApplyTo(loaded);
   return loaded;
 }
 
+namespace {
+
+/// Operations, those that are equal as one.
+std::vector<accelerator::NetworkLayer> LayersOf(const MapArguments& arguments) {
+  std::vector<accelerator::NetworkLayer> layers;
+  const auto add = [&](const std::string& name, mapspace::Problem problem) {
+    const auto same = std::ranges::find(layers, problem, &accelerator::NetworkLayer::problem);
+    if (same != layers.end()) {
+      ++same->count;
+    } else {
+      layers.push_back({.name = name, .problem = std::move(problem)});
+    }
+  };
+  for (const std::string& op : arguments.ops) add(op, mapspace::ParseProblem(op));
+  for (const std::string& file : arguments.problems) {
+    add(std::filesystem::path(file).stem().string(),
+        mapspace::ReadProblem(file, arguments.define.Variables()));
+  }
+  return layers;
+}
+
+}  // namespace
+
 std::vector<accelerator::NetworkLayer> MapArguments::LoadLayers() const {
-  if (network.path.empty()) return {{.name = "", .problem = LoadProblem()}};
+  if (!HasSeveralLayers()) return {{.name = "", .problem = LoadProblem()}};
   std::vector<accelerator::NetworkLayer> layers =
-      mapspace::IsLayerList(network.path)
-          ? accelerator::LayersOf(mapspace::ReadLayers(network.path))
+      network.path.empty() ? LayersOf(*this)
+      : mapspace::IsLayerList(network.path)
+          ? accelerator::LayersOf(mapspace::ReadLayers(network.path, define.Variables()))
           : accelerator::LayersOf(network.LoadGraph());
-  std::vector<mapspace::Problem*> problems;
-  for (accelerator::NetworkLayer& layer : layers) problems.push_back(&layer.problem);
-  sparsity.ApplyTo(problems);
+  std::vector<mapspace::Problem*> pointers;
+  for (accelerator::NetworkLayer& layer : layers) pointers.push_back(&layer.problem);
+  sparsity.ApplyTo(pointers);
   return layers;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,8 +28,8 @@ struct MapArguments {
   ModelOption network;
   SparsityOption sparsity;
   DefineOption define;
-  std::string op;
-  std::string problem;
+  std::vector<std::string> ops;       ///< operations, in short
+  std::vector<std::string> problems;  ///< files of operations
   std::string architecture;
   std::vector<std::string> constraints;
   std::string mapping;
@@ -59,6 +60,7 @@ struct MapArguments {
   std::optional<int64_t> warm_start_model;
   std::optional<int> top_k;
   std::string out;
+  bool why = false;
   bool json = false;
 
   /// Refuses what no kind of run can do. What only some can do, see map_kind.h.
@@ -73,9 +75,14 @@ struct MapArguments {
   /// The same for the mappings of an operation that are asked for (--mappings).
   mapspace::Architecture LoadArchitectureFor(const mapspace::Problem& of,
                                              std::span<const mapspace::Directive> rules) const;
-  /// --op or --problem, with what the options say of its tensors.
+  /// Whether a network or several operations are mapped.
+  bool HasSeveralLayers() const { return !network.path.empty() || OperationCount() > 1; }
+  int64_t OperationCount() const { return std::ssize(ops) + std::ssize(problems); }
+  /// The network's file, "3 operations", or what the only operation is called.
+  std::string SubjectName() const;
+  /// The only --op or --problem, with what the options say of its tensors.
   mapspace::Problem LoadProblem() const;
-  /// The network's layers, or the operation as the only one.
+  /// The network's layers, or the operations; equal ones are one.
   std::vector<accelerator::NetworkLayer> LoadLayers() const;
 };
 

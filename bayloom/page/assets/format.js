@@ -45,6 +45,13 @@ function formatEnergy(pj) {
   return `${threeDigits(pj)} ${units[i]}`;
 }
 
+/** What a run found, in its unit: "pJ/MAC", "cycles", "pJ cycles", or as a plain number. */
+function formatRunValue(run, value) {
+  if (!run.unit || !isNumber(value)) return formatValue(value);
+  if (run.unit === 'pJ cycles') return formatEnergy(value) + ' cycles';
+  return `${run.unit === 'cycles' ? formatCount(value) : formatValue(value)} ${run.unit}`;
+}
+
 /** What a search found, in any unit: six significant digits. */
 function formatValue(value) {
   if (!isNumber(value)) return '\u2013';

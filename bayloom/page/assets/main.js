@@ -16,7 +16,8 @@ const runOfAddress = () => {
 const firstRun = () => {
   const runs = [...database.runs.values()];
   const with_trials = runs.filter(run => run.trials > 0);
-  return (with_trials.length ? with_trials : runs).at(-1)?.id ?? null;
+  const last = (with_trials.length ? with_trials : runs).at(-1);
+  return last ? last.of || last.id : null;
 };
 
 function showRun(id) {

@@ -44,7 +44,7 @@ class ConvergenceChart {
     if (hasTasks(run) && run.tasks.length !== this.shown_tasks) this.makeControls(run);
     const only = hasTasks(run) && run.tasks.length === 1 ? run.tasks[0].task : this.task;
     const {y, best} = courseOf(this.database, run, only), n = trials.count;
-    const is_time = hasTasks(run), format = is_time ? formatSeconds : formatTick;
+    const is_time = hasTasks(run), format = is_time ? formatSeconds : run.unit === 'pJ cycles' ? formatEnergy : formatTick;
     const x = this.over_time ? trials.elapsed.data.subarray(0, n) : Float64Array.from({length: n}, (_, i) => i + 1);
     const exact = new Float64Array(y), rough = new Float64Array(n).fill(NaN), failed = [], failed_rows = [];
     let low = Infinity, high = 0, roughly = 0;
@@ -57,7 +57,7 @@ class ConvergenceChart {
     this.log_box.firstChild.checked = log;
     this.log_box.firstChild.disabled = !(low > 0);
     const describe = i => {
-      const own = is_time ? formatSeconds(trials.value.data[i]) : formatValue(trials.value.data[i]);
+      const own = is_time ? formatSeconds(trials.value.data[i]) : formatRunValue(run, trials.value.data[i]);
       const parts = [`trial ${trials.ordinal.data[i]}, ${trials.isOk(i) ? own : trials.verdict.at(i)}${trials.isRough(i) ? ' (measured roughly)' : ''}`];
       if (trials.task.data[i] > 0) parts.push(this.database.taskName(trials.task.data[i]));
       if (only === null && is_time && trials.isOk(i)) parts.push(`the whole would take ${format(y[i])}`);
@@ -80,7 +80,7 @@ class ConvergenceChart {
     const has_best = best.some(v => !Number.isNaN(v));
     this.plot.set({
       x: {label: this.over_time ? 'time of the run' : 'trials', log: false, format: this.over_time ? formatSeconds : v => formatCount(v)},
-      y: {label: is_time ? (only === null ? 'latency' : 'time of the task') : run.objective || 'value', log, format},
+      y: {label: is_time ? (only === null ? 'latency' : 'time of the task') : (run.objective || 'value') + (run.unit ? `, ${run.unit.replace('pJ ', '')}` : ''), log, format},
       points: [{x, y: rough, color: 'faint', tip: describe}, {x, y: exact, color: 'dot', tip: describe}],
       lines: has_best ? [{x, y: best, color: 'first', steps: true}] : [],
       marks: failed.length ? [{x: failed, color: 'bad', tip: i => describe(failed_rows[i])}] : [],

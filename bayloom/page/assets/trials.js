@@ -31,7 +31,7 @@ class TrialTable {
 
   columns() {
     const t = this.trials, run = this.database.runs.get(this.id);
-    const asTime = hasTasks(run) ? formatSeconds : formatValue;
+    const asTime = hasTasks(run) ? formatSeconds : value => formatRunValue(run, value);
     const columns = [
       {name: 'trial', number: true, key: i => t.ordinal.data[i], show: i => formatCount(t.ordinal.data[i])},
     ];

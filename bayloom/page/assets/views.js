@@ -8,15 +8,16 @@ const KINDS = {tune: 'tuning', dataset: 'measurement of a pool', search: 'search
 /** "6.26 ms", or the value in the objective's unit. */
 function bestText(run) {
   if (hasTasks(run)) return formatSeconds(run.latency);
-  return run.best ? formatValue(run.best.value) : '\u2013';
+  return run.best ? formatRunValue(run, run.best.value) : '\u2013';
 }
 
-/** All runs; a click shows one. */
+/** All runs; a click shows one. The layers of a network are there while it, or one of them, is shown. */
 function overview(database, chosen, choose) {
-  const runs = [...database.runs.values()];
+  const shown = database.runs.get(chosen), network = shown && (shown.of || shown.id);
+  const runs = [...database.runs.values()].filter(r => !r.of || r.of === network);
   const rows = table([
     {name: 'run', number: true, cell: r => String(r.id)},
-    {name: 'name', class: 'name', cell: r => r.name},
+    {name: 'name', class: 'name', cell: r => (r.of ? '\u2514 ' : '') + r.name},
     {name: 'kind', cell: r => KINDS[r.kind] || r.kind},
     {name: 'by', cell: r => [r.by, r.scheduler].filter(Boolean).join(', ')},
     {name: 'best', number: true, cell: bestText},
@@ -47,9 +48,9 @@ class Summary {
     const facts = [`run ${run.id}`, KINDS[run.kind], [run.by, run.scheduler].filter(Boolean).join(', '), `seed ${run.seed}`, `begun ${formatTime(run.started)}`,
       run.finished ? 'finished' : 'not finished',
       target ? `${target.cpu}, ${target.threads} thread${target.threads === 1 ? '' : 's'}, vectors of ${target.vector_bytes} bytes` : null].filter(Boolean);
-    const tiles = isNumber(run.tiles) ? [tile(formatCount(run.tiles), 'tiles of fused layers')]
+    const tiles = run.parts ? [tile(run.parts.split(' ')[0], run.parts.split(' ').slice(1).join(' '))]
       : [tile(bestText(run), hasTasks(run) ? `latency, sum over all tasks${run.estimated_tasks ? `, ${run.estimated_tasks} by estimate` : ''}` : `best ${run.objective || 'value'} (${run.goal})`)];
-    if (gain) tiles.push(tile(formatRatio(gain.ratio), `over ${gain.of} (${hasTasks(run) ? formatSeconds(gain.reference) : formatValue(gain.reference)})${gain.interval ? `; ${gain.interval}` : ''}`));
+    if (gain) tiles.push(tile(formatRatio(gain.ratio), `over ${gain.of} (${hasTasks(run) ? formatSeconds(gain.reference) : formatRunValue(run, gain.reference)})${gain.interval ? `; ${gain.interval}` : ''}`));
     if (run.gain && isNumber(run.gain.roofline)) tiles.push(tile(formatPercent(run.gain.roofline, 0), 'of the roofline'));
     tiles.push(tile(formatCount(run.trials), `trials in ${formatSeconds(run.seconds)}`));
     const failed = failedTrials(run);
@@ -273,13 +274,26 @@ class MappingSection {
   }
 }
 
+/** What a mapping of a network came to: its layers, groups or cores, and totals. */
+class ResultSection {
+  constructor(database, run) { this.database = database; this.id = run.id; this.node = el('section', {'aria-label': 'Result'}); this.update(); }
+  update() {
+    const result = this.database.runs.get(this.id).result;
+    const text = cell => Array.isArray(cell) ? cell[1] : cell;
+    const part = p => [el('h3', null, p.title || 'Layers and totals'),
+      table(p.table.columns.map((name, i) => ({name: name.trim(), class: i === 0 ? 'name' : null, number: p.table.rows.some(r => Array.isArray(r[i])), cell: r => text(r[i])})), p.table.rows),
+      p.totals.split('\n').map(line => el('p', null, line))];
+    fill(this.node, el('p', {class: 'muted'}, result.summary), result.parts.map(part));
+  }
+}
+
 /** Candidates that were evaluated again at the end, in turns. */
 class RepeatSection {
   constructor(database, run) { this.database = database; this.id = run.id; this.node = el('section', {'aria-label': 'Repeats'}); this.update(); }
   update() {
     const learning = this.database.learning.get(this.id), rows = learning ? learning.repeats : [];
     if (!rows.length) { fill(this.node); return; }
-    const run = this.database.runs.get(this.id), format = hasTasks(run) ? formatSeconds : formatValue;
+    const run = this.database.runs.get(this.id), format = hasTasks(run) ? formatSeconds : value => formatRunValue(run, value);
     fill(this.node, el('details', {open: rows.length <= 12}, el('summary', null, `Evaluated again at the end, in turns: ${rows.length} candidates`), table([
       ...(hasTasks(run) ? [{name: 'task', class: 'name', cell: r => `${r.task}: ${this.database.taskName(r.task)}`}] : []),
       {name: 'trial', number: true, cell: r => String(r.trial)}, {name: 'rounds', number: true, cell: r => formatCount(r.rounds)},
@@ -323,7 +337,8 @@ class RunView {
     const programs = this.parts.get('programs');
     const wanted = [
       ['summary', true, () => new Summary(database, run)],
-      ['convergence', has_trials && !isNumber(run.tiles), () => new ConvergenceChart(database, run)],
+      ['result', run.result, () => new ResultSection(database, run)],
+      ['convergence', has_trials && !run.parts, () => new ConvergenceChart(database, run)],
       ['mapping', database.mappings.has(this.id), () => new MappingSection(database, run)],
       ['search', run.kind === 'search' && run.best, () => new SearchSection(database, run)],
       ['parallel', run.kind === 'search' && database.trialsOf(this.id).parameters.size > 0, () => new ParallelChart(database, run)],
