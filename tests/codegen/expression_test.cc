@@ -136,6 +136,34 @@ TEST(ExpressionTest, CastsBetweenAllTypes) {
   }
 }
 
+/// Numbers that no integer of the type holds, around the powers of two at which they wrap or end.
+TEST(ExpressionTest, CastsOfLargeNumbersWrapOrEnd) {
+  std::vector<double> numbers = {NAN, INFINITY, -INFINITY, 0.0, -0.0};
+  for (int exponent = 6; exponent <= 66; ++exponent) {
+    for (const double factor : {1.0, 1 - 0x1p-24, 1 + 0x1p-23, 1.5, 1.3359375}) {
+      for (const double sign : {1.0, -1.0}) {
+        numbers.push_back(sign * std::ldexp(factor, exponent));
+      }
+    }
+  }
+  const auto count = static_cast<int64_t>(numbers.size());
+  for (tensor::DType to : kAllTypes) {
+    if (!tensor::IsInteger(to)) continue;
+    tensor::WorkloadBuilder b("casts");
+    const tensor::Tensor x = b.Input("x", {count}, tensor::DType::kFloat32);
+    const tensor::Workload workload = b.Build({b.Compute(
+        "out", {count}, [&](const auto& i) { return tensor::Cast(to, x(i[0])); })});
+    std::vector<tensor::HostTensor> arguments = testing::RandomArguments(workload, 1);
+    for (int64_t i = 0; i < count; ++i) arguments[0].Set(i, numbers[static_cast<size_t>(i)]);
+    tensor::Program program = tensor::Lower(workload);
+    ExpectMatchesInterpreter(program, arguments, tensor::ToString(to) + ", scalar");
+    const tensor::LoopId loop =
+        program.LoopsAround(tensor::NodeRef::Block(program.FindBlock("out")))[0];
+    ASSERT_TRUE(tensor::Vectorize(program, loop).ok());
+    ExpectMatchesInterpreter(program, arguments, tensor::ToString(to) + ", vectorized");
+  }
+}
+
 TEST(ExpressionTest, IteratorsAreValuesToo) {
   tensor::WorkloadBuilder b("iterators");
   const tensor::Tensor out = b.Compute("out", {5, 37}, [](const auto& i) {

@@ -77,9 +77,29 @@ llvm::Value* SaturatedToInt64(IrBuilder& b, llvm::Value* value) {
   return b.CreateSelect(too_large, limit(std::numeric_limits<int64_t>::max()), converted);
 }
 
+/// The same as FloatToInteger for float32 and types of at most 32 bits, in 32 bits, of which vectors
+/// have instructions: what is left of the number beside multiples of 2^32, all of which float32
+/// holds, is converted.
+llvm::Value* WrappedToInt32(IrBuilder& b, llvm::Value* value, bool is_unsigned) {
+  const auto literal = [&](double x) { return llvm::ConstantFP::get(value->getType(), x); };
+  llvm::Type* wide = Like(value, b.getInt32Ty());
+  llvm::Value* multiples = b.CreateUnaryIntrinsic(llvm::Intrinsic::roundeven,
+                                                  b.CreateFMul(value, literal(0x1p-32)));
+  llvm::Value* rest = b.CreateFSub(value, b.CreateFMul(multiples, literal(0x1p32)));
+  rest = b.CreateSelect(b.CreateFCmpOEQ(rest, literal(0x1p31)), literal(-0x1p31), rest);
+  llvm::Constant* limit = literal(is_unsigned ? 0x1p64 : 0x1p63);
+  llvm::Value* magnitude = b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, value);
+  llvm::Value* number = b.CreateSelect(b.CreateFCmpOLT(magnitude, limit), rest, literal(0));
+  return b.CreateSelect(b.CreateFCmpOGE(value, limit), llvm::Constant::getAllOnesValue(wide),
+                        b.CreateFPToSI(number, wide));
+}
+
 /// Saturates at 64 bits and then wraps to the type, as the interpreter does: what no int64 holds
 /// is taken for a uint64 if the type is unsigned.
 llvm::Value* FloatToInteger(IrBuilder& b, llvm::Value* value, tensor::DType to, llvm::Type* type) {
+  if (value->getType()->getScalarType()->isFloatTy() && tensor::ByteSize(to) <= 4) {
+    return b.CreateTrunc(WrappedToInt32(b, value, tensor::IsUnsigned(to)), type);
+  }
   if (!tensor::IsUnsigned(to)) return b.CreateTrunc(SaturatedToInt64(b, value), type);
   llvm::Constant* half = llvm::ConstantFP::get(value->getType(), 0x1p63);
   llvm::Value* is_large = b.CreateFCmpOGE(value, half);
