@@ -108,7 +108,7 @@ TEST(AccelforgeArchitecture, BecomesLevelsOfWordsAndCycles) {
   EXPECT_EQ(chip.arithmetic.instances, 32);
   EXPECT_DOUBLE_EQ(chip.arithmetic.mac_energy_pj, 0.1);
   EXPECT_EQ(chip.without_effect.size(), 3u);
-  EXPECT_THAT(chip.without_effect[0], HasSubstr("chip.yaml:25"));
+  EXPECT_THAT(chip.without_effect[0], HasSubstr("chip.yaml:23"));
 }
 
 TEST(AccelforgeArchitecture, SetsSayWhatMemoriesKeep) {

@@ -226,7 +226,7 @@ TEST(Architecture, NumbersThatNoHardwareHasAreRefused) {
 
 TEST(Architecture, AMisspeltClassIsRefused) {
   EXPECT_EQ(Refusal(FileWith("entries: 64, class: SRM")),
-            "a.yaml:4:56: arch.storage[0].class: there is no class 'SRM'; is 'SRAM' meant?");
+            "a.yaml:4:40: arch.storage[0].class: there is no class 'SRM'; is 'SRAM' meant?");
   EXPECT_THAT(Refusal(FileWith("entries: 64, class: storage, subclass: regfle")),
               HasSubstr("is 'regfile' meant?"));
   // Classes may be a user's own.
