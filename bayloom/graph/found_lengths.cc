@@ -14,13 +14,22 @@
 namespace bayloom::graph {
 namespace {
 
-/// Each more takes imports as many as there are.
-constexpr size_t kMaxSymbols = 48;
+constexpr size_t kMaxSymbols = 1024;
 
 /// What a user may call it.
 std::array<std::string, 3> NamesOf(const FoundRequest& request) {
+  const bool is_count = request.dimension == FoundRequest::kNoDimension;
   return {request.dimension_name, request.tensor,
-          fmt::format("{}.{}", request.tensor, request.dimension)};
+          fmt::format("{}.{}", request.tensor,
+                      is_count ? "count" : std::to_string(request.dimension))};
+}
+
+/// "the length of dimension 1 of 'y'"
+std::string Described(const FoundRequest& request) {
+  const std::string tensor = base::SingleLine(request.tensor);
+  return request.dimension == FoundRequest::kNoDimension
+             ? fmt::format("a count that '{}' depends on", tensor)
+             : fmt::format("the length of dimension {} of '{}'", request.dimension, tensor);
 }
 
 }  // namespace
@@ -110,9 +119,8 @@ FoundBound FoundLengths::First(const FoundRequest& request) {
     found.source = FoundBound::Source::kModel;
   } else {
     throw InputError(fmt::format(
-        "the length of dimension {} of '{}' is found when the network runs, and no "
-        "shape bounds it: give a bound for '{}'",
-        request.dimension, base::SingleLine(request.tensor), base::SingleLine(found.name)));
+        "{} is found when the network runs, and no shape bounds it: give a bound for '{}'",
+        Described(request), base::SingleLine(found.name)));
   }
   taken_names_.insert(found.name);
   found.length = found.most;

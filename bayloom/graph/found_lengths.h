@@ -18,11 +18,15 @@ namespace bayloom::graph {
 /// A length that an operator finds, and what is known of it when a model is imported.
 struct FoundRequest {
   std::string tensor;             ///< the output that has it, by its name in the model
-  int dimension = 0;              ///< of the output
+  int dimension = 0;              ///< of the output, or kNoDimension
   std::string dimension_name;     ///< what the model calls that dimension; may be empty
   std::optional<int64_t> bound;   ///< from shapes
   std::optional<int64_t> stated;  ///< what the model says that the dimension is
   std::string node, op;           ///< which finds it
+
+  /// In place of a dimension: the length is none of the output, but what it depends on, such as the
+  /// number of steps of a loop.
+  static constexpr int kNoDimension = -1;
 };
 
 /// A length that is found, as an import has it.

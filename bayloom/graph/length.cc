@@ -50,8 +50,9 @@ std::vector<std::vector<int64_t>> TypicalLengths(std::span<const Symbol> symbols
       return symbols[s].Nearest(least * std::pow(ratio, static_cast<double>(i) / kSteps));
     });
   }
-  for (size_t smallest = 0; symbols.size() > 1 && smallest < symbols.size(); ++smallest) {
-    add([&](size_t s) { return s == smallest ? symbols[s].smallest : symbols[s].largest; });
+  const size_t groups = std::min<size_t>(symbols.size(), 8);  // of symbols that are small at once
+  for (size_t group = 0; symbols.size() > 1 && group < groups; ++group) {
+    add([&](size_t s) { return s % groups == group ? symbols[s].smallest : symbols[s].largest; });
   }
   return points;
 }

@@ -39,7 +39,7 @@ struct Symbol {
 
 /// Lengths of the symbols that stand for all that they may have: from the smallest ones to the
 /// largest in steps of equal ratio, all symbols together; and where there are several, the smallest
-/// length of each beside the largest ones of the others.
+/// length of each, or of several, beside the largest ones of the others.
 std::vector<std::vector<int64_t>> TypicalLengths(std::span<const Symbol> symbols);
 
 /// Lengths of the symbols that runs had, and how many runs.

@@ -156,7 +156,8 @@ TEST(Loop, RefusesWhatCannotBeUnrolled) {
   EXPECT_NE(RefusalOfText(R"(g (int64 m, float[1] x) => (float[1] y) {
     y = Loop (m, , x) <body = b (int64 i, bool c, float[1] v) => (bool c, float[1] v) { }>
   })")
-                .find("known at run time only"),
+                .find("a count that 'y' depends on is found when the network runs, and no shape "
+                      "bounds it: give a bound for 'y'"),
             std::string::npos);
 }
 

@@ -45,6 +45,13 @@ struct FindingModel {
 };
 void PrintTo(const FindingModel& model, std::ostream* out) { *out << model.name; }
 
+/// Scales of 0.5 to 2.
+std::string FoundScales(const std::string& attributes) {
+  return "g (float[4, 7] x, int64[2] p) => (float[m, n] y) <float one = {1}, float half = {0.5}> "
+         "{ f = Cast<to = 1>(p) g = Add(f, one) s = Mul(g, half) y = Resize<" +
+         attributes + ">(x, , s) }";
+}
+
 std::vector<FindingModel> FindingModels() {
   return {
       {"nonzero", "g (float[3, 5] x) => (int64[2, k] y) { y = NonZero(x) }"},
@@ -150,6 +157,84 @@ std::vector<FindingModel> FindingModels() {
        "g (float[1, n, 4] boxes, float[1, 2, n] scores, int64[1] most) => (int64[k, 3] s) "
        "<float[1] overlap = {0.5}> { s = NonMaxSuppression(boxes, scores, most, overlap) }",
        {{"n", 2, 20}}},
+      {"reduced_over_a_found_axis",
+       "g (float[3, 4] x, int64[1] a) => (float[m, n] y) { y = ReduceSum(x, a) }",
+       {},
+       {},
+       1},
+      {"mean_over_a_found_axis",
+       "g (float[n, 4] x, int64[1] a) => (float[m] y) { y = ReduceMean<keepdims = 0>(x, a) }",
+       {{"n", 1, 7}},
+       {},
+       1},
+      {"reduced_over_two_found_axes",
+       "g (float[3, 4, 2] x, int64[1] a) => (float[m] y) <int64[1] one = {1}> "
+       "{ b = Add(a, one) c = Concat<axis = 0>(a, b) y = ReduceLogSumExp<keepdims = 0>(x, c) }",
+       {},
+       {},
+       1},
+      {"summed_up_along_a_found_axis",
+       "g (float[3, n, 2] x, int64 a, bool[3] m) => (float[k, n, 2] y) "
+       "{ c = CumSum(x, a) y = Compress<axis = 0>(c, m) }",
+       {{"n", 1, 5}},
+       {},
+       2},
+      {"squeezed_axis",
+       "g (float[1, 3, 1] x, int64[1] a) => (float[m, n] y) <int64[1] two = {2}> "
+       "{ b = Mul(a, two) y = Squeeze(x, b) }",
+       {},
+       {},
+       1},
+      {"unsqueezed_axis",
+       "g (float[2, 3] x, int64[1] a) => (float[k, m, n] y) { y = Unsqueeze(x, a) }",
+       {},
+       {},
+       2},
+      {"nearest_by_found_scales", FoundScales("mode = \"nearest\""), {}, {{"y", 20}}},
+      {"linear_by_found_scales",
+       FoundScales("mode = \"linear\", coordinate_transformation_mode = \"align_corners\""),
+       {},
+       {{"y", 20}}},
+      {"cubic_by_found_scales",
+       FoundScales("mode = \"cubic\", exclude_outside = 1"),
+       {},
+       {{"y", 20}}},
+      {"repeated_as_often_as_found",
+       "g (int64 trips, float[2] x) => (float[2] y, float[n, 2] s) <bool go = {1}> "
+       "{ y, s = Loop(trips, go, x) <body = b (int64 i, bool c, float[2] v) "
+       "=> (bool d, float[2] w, float[2] t) { d = Identity(c) f = Cast<to = 1>(i) "
+       "w = Add(v, f) t = Mul(w, w) }> }",
+       {},
+       {{"s", 3}}},
+      {"repeated_without_rows",
+       "g (int64 trips, float[2] x) => (float[2] y) <bool go = {1}> "
+       "{ y = Loop(trips, go, x) <body = b (int64 i, bool c, float[2] v) "
+       "=> (bool d, float[2] w) { d = Identity(c) f = Cast<to = 1>(i) w = Add(v, f) }> }",
+       {},
+       {{"y.count", 3}}},
+      {"rows_until_a_condition",
+       "g (float x, float z) => (float y, float[n] s) <int64 most = {5}, float half = {0.5}> "
+       "{ go = Less(x, half) y, s = Loop(most, go, x) <body = b (int64 i, bool c, float v) "
+       "=> (bool d, float w, float t) { q = Abs(z) r = Add(v, q) w = Add(r, half) "
+       "d = Less(w, half) t = Identity(w) }> }"},
+      {"repeated_while_a_condition_holds",
+       "g (float x) => (float y, float[n] s) <int64 most = {1099511627776}, "
+       "float four = {4}, float one = {1}> "
+       "{ go = Less(x, four) y, s = Loop(most, go, x) <body = b (int64 i, bool c, float v) "
+       "=> (bool d, float w, float t) { w = Add(v, one) d = Less(w, four) t = Neg(w) }> }",
+       {},
+       {{"s", 5}}},
+      {"frames_of_found_steps",
+       "g (float[1, 32, 1] x, int64 p) => (float[1, f, b, 2] y) <int64 one = {1}, int64 size = "
+       "{8}> "
+       "{ s = Add(p, one) y = STFT(x, s, , size) }"},
+      {"frames_of_found_sizes",
+       "g (float[1, 16, 1] x, int64 p) => (float[1, f, b, 2] y) <int64 one = {1}, int64 two = {2}> "
+       "{ s = Add(p, one) y = STFT(x, two, , s) }"},
+      {"window_of_found_size",
+       "g (int64 p) => (float[n] y) <int64 two = {2}> { s = Add(p, two) y = HannWindow(s) }",
+       {},
+       {{"y", 8}}},
   };
 }
 

@@ -22,7 +22,7 @@ struct StatedDimension {
 /// What a model says of the shapes of its outputs, and of values inside of it.
 class StatedShapes {
  public:
-  explicit StatedShapes(const onnx::GraphProto& graph) {
+  explicit StatedShapes(const onnx::GraphProto& graph) : graph_(graph) {
     for (const auto* values : {&graph.value_info(), &graph.output()}) {
       for (const onnx::ValueInfoProto& value : *values) {
         const auto& type = value.type();
@@ -45,15 +45,22 @@ class StatedShapes {
     return extents;
   }
 
+  /// How long the last dimension of a value is at most, by what is said of results of elementwise
+  /// operators that follow: it is as long as theirs, or has one element.
+  std::optional<int64_t> BoundOfLast(const std::string& value) const;
+
   StatedDimension Find(const std::string& value, int dimension) const {
     const auto shape = shapes_.find(value);
-    if (shape == shapes_.end() || dimension >= shape->second->dim_size()) return {};
+    if (shape == shapes_.end() || dimension < 0 || dimension >= shape->second->dim_size()) {
+      return {};
+    }
     const auto& stated = shape->second->dim(dimension);
     if (stated.has_dim_value() && stated.dim_value() >= 0) return {stated.dim_value(), ""};
     return {std::nullopt, stated.dim_param()};
   }
 
  private:
+  const onnx::GraphProto& graph_;
   std::unordered_map<std::string, const onnx::TensorShapeProto*> shapes_;
 };
 

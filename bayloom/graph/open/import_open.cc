@@ -46,6 +46,7 @@ class OpenImport {
   /// "height=32..256:4 width=32..256:4", if the network is one for these multiples; else empty.
   std::string MultiplesThatDo() {
     const std::vector<Symbol> given = symbols_;
+    if (!AreAllSampled()) return "";
     for (int64_t step = 2; step <= kMaxStep; step *= 2) {
       symbols_ = WithMultiples(given, step);
       if (symbols_ == given) continue;
@@ -67,10 +68,12 @@ class OpenImport {
 
   Graph FromSamples() {
     std::exception_ptr polynomials;  // why they do not do
-    try {
-      return From({});
-    } catch (const InputError&) {
-      polynomials = std::current_exception();
+    if (AreAllSampled()) {
+      try {
+        return From({});
+      } catch (const InputError&) {
+        polynomials = std::current_exception();
+      }
     }
     try {
       std::vector<SymbolValues> between = PointsBetween(symbols_);
@@ -78,10 +81,12 @@ class OpenImport {
       between.insert(between.end(), few.begin(), few.end());
       return From(between);
     } catch (const InputError&) {
-      if (is_generalized_) throw;
+      if (is_generalized_ || !polynomials) throw;
       std::rethrow_exception(polynomials);
     }
   }
+
+  bool AreAllSampled() const { return SampledCount(symbols_) == symbols_.size(); }
 
   /// The lengths that the network finds become symbols.
   void AddFound() {

@@ -32,7 +32,18 @@ std::vector<int64_t> Sum(const std::vector<int64_t>& a, const std::vector<int64_
 LengthFit::LengthFit(std::vector<Symbol> symbols, std::vector<SymbolValues> points)
     : symbols_(std::move(symbols)),
       points_(std::move(points)),
-      samples_(SamplePoints(symbols_).size()) {}
+      samples_(SamplePoints(symbols_).size()) {
+  for (size_t s = SampledCount(symbols_); s < symbols_.size(); ++s) {
+    Values values;
+    for (const SymbolValues& point : points_) values.push_back(point[s]);
+    AddKnown(Length::Of(static_cast<int>(s)), values);
+  }
+}
+
+void LengthFit::AddKnown(const Length& length, std::span<const int64_t> values) {
+  if (!places_.emplace(Differences(values), known_.size()).second) return;
+  known_.push_back({length, {values.begin(), values.end()}});
+}
 
 bool LengthFit::Has(const Length& length, std::span<const int64_t> values) const {
   try {
@@ -46,12 +57,12 @@ bool LengthFit::Has(const Length& length, std::span<const int64_t> values) const
 }
 
 std::optional<Length> LengthFit::Find(std::span<const int64_t> values) {
+  const Values own(values.begin(), values.end());
+  const auto failed = failed_.find(own);
+  if (failed != failed_.end() && failed->second == known_.size()) return std::nullopt;
   const std::optional<Length> found = Fit(values);
-  if (found && !found->AsConstant()) {
-    if (places_.emplace(Differences(values), known_.size()).second) {
-      known_.push_back({*found, {values.begin(), values.end()}});
-    }
-  }
+  if (!found) failed_[own] = known_.size();
+  if (found && !found->AsConstant()) AddKnown(*found, values);
   return found;
 }
 

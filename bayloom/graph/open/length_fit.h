@@ -17,7 +17,8 @@ namespace bayloom::graph {
 class LengthFit {
  public:
   /// `points` begin with SamplePoints(symbols). If there are others, they tell whether what was
-  /// found at these holds, and lengths need not be polynomials.
+  /// found at these holds, and lengths need not be polynomials. With symbols that are not sampled,
+  /// there have to be others.
   LengthFit(std::vector<Symbol> symbols, std::vector<SymbolValues> points);
 
   /// The length with these values: a polynomial of at most the second degree, or what follows from
@@ -39,6 +40,7 @@ class LengthFit {
     Values values;
   };
 
+  void AddKnown(const Length& length, std::span<const int64_t> values);
   /// Whether the length has these values.
   bool Has(const Length& length, std::span<const int64_t> values) const;
   std::optional<Length> Fit(std::span<const int64_t> values);
@@ -60,6 +62,7 @@ class LengthFit {
   const size_t samples_;  // the first ones of the points, which make a polynomial
   std::vector<Known> known_;
   std::vector<SymbolValues> undecided_;
+  std::map<Values, size_t> failed_;  // what was not found, with how many known lengths
   std::map<Values, size_t> places_;  // of known lengths, by the differences from the first value
 };
 

@@ -4,6 +4,7 @@
 #include "bayloom/graph/open/sample_points.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "bayloom/base/random.h"
@@ -12,13 +13,15 @@ namespace bayloom::graph {
 namespace {
 
 constexpr int kDegree = 2;
+/// Symbols that are sampled, found ones among them.
+constexpr size_t kMaxSampled = 6;
 
 /// Steps from the largest lengths, by symbol.
 using Steps = std::vector<int>;
 
-std::vector<Steps> SampledSteps(size_t symbols) {
-  std::vector<Steps> all = {Steps(symbols, 0)};
-  for (size_t s = 0; s < symbols; ++s) {
+std::vector<Steps> SampledSteps(std::span<const Symbol> symbols) {
+  std::vector<Steps> all = {Steps(symbols.size(), 0)};
+  for (size_t s = 0; s < SampledCount(symbols); ++s) {
     const size_t known = all.size();
     for (size_t i = 0; i < known; ++i) {
       const int taken = std::accumulate(all[i].begin(), all[i].end(), 0);
@@ -46,6 +49,25 @@ SymbolValues PointAt(std::span<const Symbol> symbols, const Steps& steps) {
   return point;
 }
 
+/// A length of a symbol that is not sampled: any, or a small one. 0 and 1 are none; where there are
+/// too few others, it may be above the largest.
+int64_t RandomLength(const Symbol& symbol, bool is_small, base::RandomStream& random) {
+  constexpr int64_t kFewest = 8, kSmallest = 2;
+  if (symbol.largest < kFewest)
+    return std::max(symbol.largest, kSmallest) + random.UniformInt(kFewest);
+  if (!is_small) return kSmallest + random.UniformInt(symbol.largest - kSmallest + 1);
+  const double ratio = static_cast<double>(symbol.largest) / kSmallest;
+  return std::llround(kSmallest * std::pow(ratio, random.Uniform()));
+}
+
+/// Gives those that are not sampled random lengths.
+void DrawOthers(std::span<const Symbol> symbols, bool are_small, base::RandomStream& random,
+                SymbolValues& point) {
+  for (size_t s = SampledCount(symbols); s < symbols.size(); ++s) {
+    point[s] = RandomLength(symbols[s], are_small, random);
+  }
+}
+
 /// n over k
 Length Binomial(const Length& n, int k) {
   if (k == 0) return 1;
@@ -54,15 +76,20 @@ Length Binomial(const Length& n, int k) {
 
 }  // namespace
 
+size_t SampledCount(std::span<const Symbol> symbols) {
+  const size_t given = std::ranges::count(symbols, false, &Symbol::is_found);
+  return std::min(std::max(given, kMaxSampled), symbols.size());
+}
+
 std::vector<SymbolValues> SamplePoints(std::span<const Symbol> symbols) {
   std::vector<SymbolValues> points;
-  for (const Steps& steps : SampledSteps(symbols.size())) points.push_back(PointAt(symbols, steps));
+  for (const Steps& steps : SampledSteps(symbols)) points.push_back(PointAt(symbols, steps));
   return points;
 }
 
 Length FitLength(std::span<const Symbol> symbols, std::span<const int64_t> values) {
   // Newton's form: differences of the samples times binomials of the steps.
-  const std::vector<Steps> all = SampledSteps(symbols.size());
+  const std::vector<Steps> all = SampledSteps(symbols);
   std::vector<Length> differences;
   Length sum;
   for (size_t i = 0; i < all.size(); ++i) {
@@ -97,6 +124,7 @@ std::vector<SymbolValues> PointsBetween(std::span<const Symbol> symbols) {
       const int64_t steps = i < kSuccessive ? i % half : random.UniformInt(half);
       point.push_back(symbol.largest - steps * symbol.step);
     }
+    DrawOthers(symbols, /*are_small=*/false, random, point);
   }
   return points;
 }
@@ -104,13 +132,20 @@ std::vector<SymbolValues> PointsBetween(std::span<const Symbol> symbols) {
 std::vector<SymbolValues> PointsOfFewFound(std::span<const Symbol> symbols) {
   const SymbolValues largest = PointAt(symbols, Steps(symbols.size(), 0));
   std::vector<SymbolValues> points;
-  for (size_t s = 0; s < symbols.size(); ++s) {
+  const size_t sampled = SampledCount(symbols);
+  for (size_t s = 0; s < sampled; ++s) {
     if (!symbols[s].is_found) continue;
     for (int64_t length = symbols[s].largest / 2;
          length > std::max<int64_t>(symbols[s].smallest, 1); length /= 2) {
       points.push_back(largest);
       points.back()[s] = length;
     }
+  }
+  constexpr int kAtOnce = 16;
+  base::RandomStream random(3);
+  for (int i = 0; i < kAtOnce && sampled < symbols.size(); ++i) {
+    points.push_back(largest);
+    DrawOthers(symbols, /*are_small=*/true, random, points.back());
   }
   return points;
 }
@@ -136,7 +171,7 @@ std::vector<SymbolValues> PointsToConfirm(std::span<const Symbol> symbols, int r
     const Symbol& symbol = symbols[s];
     smallest.push_back(symbol.smallest);
     next.push_back(symbol.smallest + symbol.step);
-    if (symbol.ValueCount() <= kDegree + 1) continue;
+    if (symbol.ValueCount() <= kDegree + 1 || s >= SampledCount(symbols)) continue;
     points.push_back(largest);
     points.back()[s] -= (kDegree + 1) * symbol.step;
   }

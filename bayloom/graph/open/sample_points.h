@@ -15,6 +15,11 @@ namespace bayloom::graph {
 /// Lengths of all symbols, in their order.
 using SymbolValues = std::vector<int64_t>;
 
+/// Of how many symbols, the first ones, polynomials are sampled: of those that a user gives, and of
+/// few that are found. The points for these grow with their square; further symbols have other
+/// lengths at other points, all at once.
+size_t SampledCount(std::span<const Symbol> symbols);
+
 /// Where polynomials of at most the second degree are sampled: the largest lengths, then all that
 /// are one or two steps away in all: below, or above where there are too few values.
 std::vector<SymbolValues> SamplePoints(std::span<const Symbol> symbols);

@@ -24,8 +24,8 @@ class LoopUnroller {
     for (int i = kFirstCarried; i < context.input_count(); ++i) {
       carried_.push_back(context.InputValue(i));
     }
-    if (context.HasInput(kTripCount)) trip_count_ = context.IntInput(kTripCount);
     stacks_.resize(std::max(0, context.output_count() - static_cast<int>(carried_.size())));
+    if (context.HasInput(kTripCount)) trip_count_ = TripCount();
   }
 
   void Run() {
@@ -34,8 +34,9 @@ class LoopUnroller {
     if (trip_count_ <= kMaxIterations) unrolling = context_.builder().UnrollingOf(trip_count_);
     std::vector<std::vector<NamedValue>> all_carried = {carried_};
     int64_t iteration = 0;
-    for (; goes_on_ && iteration < unrolling.steps; ++iteration) {
+    for (; goes_on_ && iteration < std::min(unrolling.steps, limit_); ++iteration) {
       CheckIterations(iteration);
+      if (iteration == limit_) break;
       Iterate(iteration);
       if (unrolling.is_open) all_carried.push_back(carried_);
     }
@@ -49,6 +50,7 @@ class LoopUnroller {
     for (size_t k = 0; k < carried_.size(); ++k) {
       context_.SetOutput(static_cast<int>(k), carried_[k]);
     }
+    if (running_ && (!stacks_.empty() || is_limited())) iteration = FindIterations(iteration);
     for (size_t k = 0; k < stacks_.size(); ++k) {
       const int output = static_cast<int>(carried_.size() + k);
       if (!stacks_[k].empty()) {
@@ -86,20 +88,60 @@ class LoopUnroller {
                                        [](const Exprs& e) { return e[0] && e[1]; });
   }
 
-  [[noreturn]] void RefuseRunning(const std::string& reason) {
+  [[noreturn]] void RefuseRunning(const std::string& reason, const std::string& bound = "") {
     throw RunTimeDependence("the condition is known at run time only, and " + reason,
-                            context_.builder().InputsBehind(*running_));
+                            context_.builder().InputsBehind(*running_), bound);
   }
+
+  /// The output that has as many rows as there are iterations; kNoDimension: none has.
+  std::pair<int, int> ScannedRows() const {
+    if (stacks_.empty()) return {0, FoundRequest::kNoDimension};
+    return {static_cast<int>(carried_.size()), 0};
+  }
+
+  int64_t TripCount() {
+    if (context_.ConstantInput(kTripCount)) return context_.IntInput(kTripCount);
+    const tensor::Tensor given = context_.Input(kTripCount);
+    if (CheckedElementCount(given.shape()) != 1)
+      context_.Refuse("the trip count is not one number");
+    const tensor::Tensor count = context_.builder().Map("loop.trips", {}, [&](const Exprs&) {
+      return tensor::Max(given.At(Exprs(given.shape().size(), tensor::Expr(0))), tensor::Expr(0));
+    });
+    const auto [output, dimension] = ScannedRows();
+    return context_.FindLength(count, output, dimension);
+  }
+
+  /// Whether there are as many iterations as a bound says, and a run that needs more fails.
+  bool is_limited() const { return limit_ < std::numeric_limits<int64_t>::max(); }
 
   void CheckIterations(int64_t iteration) {
     const std::string limit = fmt::format("at most {} are supported", kMaxIterations);
     if (iteration == kMaxIterations)
       context_.Refuse("more iterations than can be unrolled: " + limit);
-    if (!running_) return;
-    if (!stacks_.empty()) RefuseRunning("what is scanned has a shape that depends on it");
-    if (trip_count_ > kMaxIterations) {
-      RefuseRunning("the trip count bounds no number of iterations: " + limit);
+    if (!running_ || trip_count_ <= kMaxIterations || is_limited()) return;
+    const auto [output, dimension] = ScannedRows();
+    limit_ = context_.CapacityFor(output, dimension, kMaxIterations + 1);
+    if (limit_ <= kMaxIterations) return;
+    RefuseRunning("the trip count bounds no number of iterations: " + limit +
+                      "; give a bound for '" + context_.NameOfOutput(output) + "'",
+                  context_.NameOfOutput(output));
+  }
+
+  /// How many iterations take place, of those that are unrolled.
+  int64_t FindIterations(int64_t unrolled) {
+    tensor::Tensor count = IntConstant(context_, {unconditional_}, {});
+    if (is_limited()) took_place_.push_back(*running_);  // one more than the bound is too many
+    for (size_t k = 0; k < took_place_.size(); ++k) {
+      const tensor::Expr number = unconditional_ + static_cast<int64_t>(k);
+      const tensor::Tensor before = count, runs = took_place_[k];
+      count = context_.builder().Map("loop.count", {}, [&](const Exprs&) {
+        const tensor::Expr counts = runs.At({}) && number < tensor::Expr(trip_count_);
+        return before.At({}) + tensor::Select(counts, tensor::Expr(1), tensor::Expr(0));
+      });
     }
+    const auto [output, dimension] = ScannedRows();
+    const std::optional<int64_t> bound = is_limited() ? std::nullopt : std::optional(unrolled);
+    return context_.FindLength(count, output, dimension, bound);
   }
 
   std::vector<NamedValue> Body(int64_t iteration) {
@@ -122,6 +164,11 @@ class LoopUnroller {
   }
 
   void Iterate(int64_t iteration) {
+    if (running_) {
+      took_place_.push_back(*running_);
+    } else {
+      unconditional_ = iteration + 1;
+    }
     const std::vector<NamedValue> results = Body(iteration);
     for (size_t k = 0; k < carried_.size(); ++k) Carry(carried_[k], results[1 + k]);
     for (size_t k = 0; k < stacks_.size(); ++k) {
@@ -148,6 +195,9 @@ class LoopUnroller {
 
   OperatorContext& context_;
   int64_t trip_count_ = std::numeric_limits<int64_t>::max();
+  int64_t limit_ = std::numeric_limits<int64_t>::max();  ///< of iterations, by a bound
+  int64_t unconditional_ = 0;                            ///< how many iterations always take place
+  std::vector<tensor::Tensor> took_place_;               ///< whether those behind them do
   const bool is_counted_;  ///< there is no condition: what the body says of it is ignored
   bool goes_on_ = true;    ///< whether the next iteration is there
   std::optional<tensor::Tensor> running_;  ///< whether it takes place, if that depends on the run

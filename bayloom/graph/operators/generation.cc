@@ -59,15 +59,6 @@ void ConstantOfShape(OperatorContext& context) {
       small);
 }
 
-/// The element of a tensor of one.
-tensor::Expr ScalarInput(OperatorContext& context, int input) {
-  const tensor::Tensor x = context.Input(input);
-  if (CheckedElementCount(x.shape()) != 1) {
-    context.Refuse(fmt::format("input {} has to be one number", input));
-  }
-  return context.builder().ElementOf(x, std::vector<int64_t>(x.shape().size(), 0));
-}
-
 /// From a start to a limit that are known when the network runs.
 void FoundRange(OperatorContext& context) {
   const tensor::DType dtype = context.Input(0).dtype(), wide = tensor::DType::kFloat64;
@@ -84,7 +75,7 @@ void FoundRange(OperatorContext& context) {
         tensor::Unary(tensor::ExprOp::kCeil, distance / tensor::Cast(wide, delta));
     return tensor::Max(tensor::Cast(tensor::DType::kInt64, steps), tensor::Expr(0));
   });
-  const int64_t length = context.FindLength(count, 0, 0);
+  const int64_t length = context.FindLength(count, 0, 0, context.BoundOfLast(0));
   context.SetOutput(0, context.builder().Map("range", {length}, [&](const Exprs& place) {
     return start + tensor::Cast(dtype, place[0]) * delta;
   }));

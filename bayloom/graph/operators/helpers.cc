@@ -96,6 +96,14 @@ Exprs ElementsOf(OperatorContext& context, int input) {
   return elements;
 }
 
+tensor::Expr ScalarInput(OperatorContext& context, int input) {
+  const tensor::Tensor x = context.Input(input);
+  if (CheckedElementCount(x.shape()) != 1) {
+    context.Refuse(fmt::format("input {} has to be one number", input));
+  }
+  return context.builder().ElementOf(x, std::vector<int64_t>(x.shape().size(), 0));
+}
+
 tensor::Expr LiteralLike(double value, const tensor::Expr& like) {
   return tensor::Literal(value, like->dtype);
 }
@@ -274,6 +282,9 @@ tensor::Tensor Concatenate(OperatorContext& context, const std::vector<tensor::T
 tensor::Tensor ConcatenateRows(OperatorContext& context, std::vector<tensor::Tensor> parts,
                                std::optional<int64_t> rows) {
   constexpr size_t kPartsTogether = 16;
+  if (parts.size() == 1 && rows && *rows != parts[0].shape()[0]) {
+    return ConcatenateTo(context, parts, 0, *rows);
+  }
   while (parts.size() > 1) {
     if (rows && parts.size() <= kPartsTogether) return ConcatenateTo(context, parts, 0, *rows);
     std::vector<tensor::Tensor> wholes;

@@ -45,6 +45,9 @@ tensor::Expr WrappedIndex(const tensor::Expr& index, int64_t extent);
 /// The integers of an input that is a list, element by element.
 Exprs ElementsOf(OperatorContext& context, int input);
 
+/// The one element of an input: a number where it is known, else what computes it; refuses more.
+tensor::Expr ScalarInput(OperatorContext& context, int input);
+
 /// A literal of the expression's type.
 tensor::Expr LiteralLike(double value, const tensor::Expr& like);
 /// log(1 + exp(x)) without overflow.

@@ -103,6 +103,11 @@ std::optional<std::vector<int64_t>> OperatorContext::StatedShape(int output) con
   return stated_shapes_->ShapeOf(node_.output(output));
 }
 
+std::optional<int64_t> OperatorContext::BoundOfLast(int output) const {
+  if (stated_shapes_ == nullptr || !WantsOutput(output)) return std::nullopt;
+  return stated_shapes_->BoundOfLast(node_.output(output));
+}
+
 std::vector<int64_t> OperatorContext::LengthsInput(int i, const std::vector<int>& dimensions) {
   if (ConstantInput(i)) return IntsInput(i);
   const tensor::Tensor input = Input(i);
@@ -125,12 +130,17 @@ std::vector<int64_t> OperatorContext::LengthsInput(int i, const std::vector<int>
   return lengths;
 }
 
+std::string OperatorContext::NameOfOutput(int output) const {
+  const std::string name = output < node_.output_size() ? node_.output(output) : "";
+  return Printable(name.empty() ? NodeName(node_) : name);
+}
+
 FoundRequest OperatorContext::RequestFor(int output, int dimension,
                                          std::optional<int64_t> bound) const {
   const std::string name = output < node_.output_size() ? node_.output(output) : "";
   const StatedDimension stated =
       stated_shapes_ != nullptr ? stated_shapes_->Find(name, dimension) : StatedDimension();
-  return {.tensor = Printable(name.empty() ? NodeName(node_) : name),
+  return {.tensor = NameOfOutput(output),
           .dimension = dimension,
           .dimension_name = Printable(stated.name),
           .bound = bound,

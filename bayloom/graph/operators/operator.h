@@ -75,10 +75,15 @@ class OperatorContext {
   std::vector<int64_t> LengthsInput(int i, const std::vector<int>& dimensions = {});
   /// The shape of an output, if the model says it.
   std::optional<std::vector<int64_t>> StatedShape(int output) const;
+  /// How long the last dimension of an output is at most, by what the model says of results of
+  /// elementwise operators that follow.
+  std::optional<int64_t> BoundOfLast(int output) const;
   /// The length of a dimension of an output that `count`, an integer of one element, is when the
   /// network runs, or is known to be. `bound`: how long shapes say that it is at most.
   int64_t FindLength(const tensor::Tensor& count, int output, int dimension,
                      std::optional<int64_t> bound = std::nullopt);
+  /// What messages and users call an output: its name, or that of the node.
+  std::string NameOfOutput(int output) const;
   /// How many rows of that dimension memory has to hold: `bound`, or a user's bound that is less.
   int64_t CapacityFor(int output, int dimension, int64_t bound) const;
   /// A list or scalar of numbers that has to be known at compile time.

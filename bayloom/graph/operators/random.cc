@@ -40,7 +40,9 @@ class CounterGenerator {
     uint64_t seed = 0xcbf29ce484222325;
     const auto mix = [&](uint64_t byte) { seed = (seed ^ byte) * 0x100000001b3; };
     if (context.HasAttribute("seed")) {
-      const uint32_t bits = std::bit_cast<uint32_t>(context.Float("seed"));
+      const bool is_integer = context.op() == "Dropout";
+      const uint32_t bits = is_integer ? static_cast<uint32_t>(context.Int("seed"))
+                                       : std::bit_cast<uint32_t>(context.Float("seed"));
       for (int shift = 0; shift < 32; shift += 8) mix((bits >> shift) & 255);
     } else {
       for (char c : context.node().output(0)) mix(static_cast<unsigned char>(c));
@@ -148,13 +150,56 @@ void Multinomial(OperatorContext& context) {
   context.SetOutput(0, ConvertTo(context, dtype, ArgExtreme(context, noisy, 2, true, false)));
 }
 
+/// In training, which an input may say, elements are dropped at random, and the others rise by as
+/// much; in inference none is.
+void Dropout(OperatorContext& context) {
+  const tensor::Tensor x = context.Input(0);
+  const auto scalar = [&](int input) {
+    const tensor::Tensor given = context.Input(input);
+    if (CheckedElementCount(given.shape()) != 1) {
+      context.Refuse(fmt::format("input {} has to be one number", input));
+    }
+    const tensor::Expr known = KnownScalar(context, given);
+    return known.defined() ? known : given.At(Exprs(given.shape().size(), Expr(0)));
+  };
+  const auto is_known_zero = [&](int input) {
+    return context.ConstantInput(input) && context.NumberInput(input) == 0;
+  };
+  const bool trains = context.HasInput(2) && !is_known_zero(2) && !is_known_zero(1);
+  if (!trains) {
+    context.SetOutput(0, x);
+    if (!context.WantsOutput(1)) return;
+    return context.SetOutput(1, context.builder().Map("mask", x.shape(), [](const Exprs&) {
+      return tensor::BoolLiteral(true);
+    }));
+  }
+  const DType dtype = DType::kFloat32;
+  const Expr given =
+      context.HasInput(1) ? tensor::Cast(dtype, scalar(1)) : tensor::FloatLiteral(0.5);
+  const Expr ratio =
+      tensor::Select(ConvertTo(DType::kBool, scalar(2)), given, LiteralLike(0, given));
+  const CounterGenerator generator(context);
+  const tensor::Tensor mask = context.builder().Map("dropout.mask", x.shape(), [&](const Exprs& s) {
+    return !(generator.Uniform(s, x.shape()) < ratio);
+  });
+  context.SetOutput(0, context.builder().Map("dropout", x.shape(), [&](const Exprs& s) {
+    const Expr kept = tensor::Cast(dtype, x.At(s)) / (LiteralLike(1, ratio) - ratio);
+    return tensor::Select(mask.At(s), tensor::Cast(x.dtype(), kept), tensor::Literal(0, x.dtype()));
+  }));
+  if (context.WantsOutput(1)) context.SetOutput(1, mask);
+}
+
 }  // namespace
 
 std::span<const Operator> RandomOperators() {
   static const Operator operators[] = {
-      {"Bernoulli", Bernoulli},         {"Multinomial", Multinomial},
-      {"RandomNormal", RandomNormal},   {"RandomNormalLike", RandomNormalLike},
-      {"RandomUniform", RandomUniform}, {"RandomUniformLike", RandomUniformLike},
+      {"Bernoulli", Bernoulli},
+      {"Dropout", Dropout},
+      {"Multinomial", Multinomial},
+      {"RandomNormal", RandomNormal},
+      {"RandomNormalLike", RandomNormalLike},
+      {"RandomUniform", RandomUniform},
+      {"RandomUniformLike", RandomUniformLike},
   };
   return operators;
 }

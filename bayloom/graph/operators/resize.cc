@@ -5,61 +5,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "bayloom/graph/operators/helpers.h"
+#include "bayloom/graph/operators/resize_computed.h"
 
 namespace bayloom::graph {
 namespace {
-
-/// One axis of a resize: output coordinate to input coordinate.
-struct AxisMap {
-  int64_t in = 1, out = 1;
-  double scale = 1;
-  double roi_start = 0, roi_end = 1;
-  bool is_by_size = false;  ///< the scale is the ratio of the extents
-
-  bool Unchanged() const { return in == out && scale == 1; }
-};
-
-struct ResizeModes {
-  std::string mode, coordinates, nearest;
-  bool antialias = false;  ///< filters what is made smaller
-};
-
-/// The input coordinate an output coordinate falls onto, as ONNX names the rules.
-double InputCoordinate(const AxisMap& axis, const std::string& rule, int64_t place) {
-  const double x = static_cast<double>(place);
-  const double in = static_cast<double>(axis.in), out = static_cast<double>(axis.out);
-  if (rule == "asymmetric") return x / axis.scale;
-  if (rule == "align_corners") {  // ONNX means the length before it is rounded down
-    const double length = in * axis.scale;
-    return length == 1 ? 0 : x * (in - 1) / (length - 1);
-  }
-  if (rule == "pytorch_half_pixel") return out > 1 ? (x + 0.5) / axis.scale - 0.5 : 0;
-  if (rule == "tf_half_pixel_for_nn") return (x + 0.5) / axis.scale;
-  if (rule == "tf_crop_and_resize") {
-    return out > 1 ? axis.roi_start * (in - 1) +
-                         x * (axis.roi_end - axis.roi_start) * (in - 1) / (out - 1)
-                   : 0.5 * (axis.roi_start + axis.roi_end) * (in - 1);
-  }
-  if (rule == "half_pixel_symmetric") {  // the middle stays where it is
-    const double adjustment = out / (in * axis.scale);
-    return in / 2 * (1 - adjustment) + (x + 0.5) / axis.scale - 0.5;
-  }
-  return (x + 0.5) / axis.scale - 0.5;  // half_pixel
-}
-
-/// The rule of operator set 10, which has no attribute for it.
-constexpr char kByScale[] = "down where the axis grows, up where it shrinks";
-
-int64_t Nearest(const std::string& rule, double x, double scale) {
-  if (rule == kByScale) return static_cast<int64_t>(scale < 1 ? std::ceil(x) : std::floor(x));
-  if (rule == "floor") return static_cast<int64_t>(std::floor(x));
-  if (rule == "ceil") return static_cast<int64_t>(std::ceil(x));
-  if (rule == "round_prefer_ceil") return static_cast<int64_t>(std::floor(x + 0.5));
-  return static_cast<int64_t>(std::ceil(x - 0.5));  // round_prefer_floor
-}
 
 /// Where along an axis an output element takes its input from, and with which weights: `taps`
 /// entries per output coordinate.
@@ -70,21 +23,12 @@ struct Taps {
   std::vector<bool> outside;  ///< tf_crop_and_resize: beyond the image
 };
 
-void AddCubic(Taps& t, double x, double a, bool exclude_outside, int64_t in) {
-  const double base = std::floor(x), f = x - base;
-  double weights[4] = {((a * (f + 1) - 5 * a) * (f + 1) + 8 * a) * (f + 1) - 4 * a,
-                       ((a + 2) * f - (a + 3)) * f * f + 1,
-                       ((a + 2) * (1 - f) - (a + 3)) * (1 - f) * (1 - f) + 1,
-                       ((a * (2 - f) - 5 * a) * (2 - f) + 8 * a) * (2 - f) - 4 * a};
-  double sum = 0;
-  for (int k = 0; k < 4; ++k) {
-    const double at = base - 1 + k;
-    if (exclude_outside && (at < 0 || at >= static_cast<double>(in))) weights[k] = 0;
-    sum += weights[k];
-  }
+void AddCubic(Taps& t, double x, double a, bool exclude_outside, double in) {
+  const double base = std::floor(x);
+  const std::array<double, 4> weights = CubicWeights(x, base, a, exclude_outside, in);
   for (int k = 0; k < 4; ++k) {
     t.index.push_back(static_cast<int64_t>(base) - 1 + k);
-    t.weight.push_back(static_cast<float>(weights[k] / sum));
+    t.weight.push_back(static_cast<float>(weights[static_cast<size_t>(k)]));
   }
 }
 
@@ -131,14 +75,15 @@ Taps MakeTaps(OperatorContext& context, const AxisMap& axis, const ResizeModes& 
   Taps t;
   t.taps = modes.mode == "nearest" ? 1 : static_cast<int>(2 - 2 * FirstCovered(axis, modes));
   for (int64_t place = 0; place < axis.out; ++place) {
+    const auto output = static_cast<double>(place);
     const double x = axis.Unchanged() && modes.coordinates != "tf_crop_and_resize"
-                         ? static_cast<double>(place)
-                         : InputCoordinate(axis, modes.coordinates, place);
+                         ? output
+                         : InputCoordinate(axis.Numbers(), modes.coordinates, output);
     if (!std::isfinite(x) || std::abs(x) > 0x1p41) context.Refuse("a coordinate out of range");
     t.outside.push_back(modes.coordinates == "tf_crop_and_resize" &&
                         (x < 0 || x > static_cast<double>(axis.in - 1)));
     if (modes.mode == "nearest") {
-      t.index.push_back(Nearest(modes.nearest, x, axis.scale));
+      t.index.push_back(static_cast<int64_t>(NearestTo(modes.nearest, x, axis.scale)));
       t.weight.push_back(1);
     } else if (modes.antialias && axis.scale < 1) {
       AddFiltered(t, x, a, exclude_outside, axis, modes);
@@ -148,7 +93,7 @@ Taps MakeTaps(OperatorContext& context, const AxisMap& axis, const ResizeModes& 
       const double f = x - base;
       t.weight.insert(t.weight.end(), {static_cast<float>(1 - f), static_cast<float>(f)});
     } else {
-      AddCubic(t, x, a, exclude_outside, axis.in);
+      AddCubic(t, x, a, exclude_outside, static_cast<double>(axis.in));
     }
   }
   // The table of a shorter axis is the beginning of that of a longer one if its end is no part of
@@ -162,38 +107,6 @@ Taps MakeTaps(OperatorContext& context, const AxisMap& axis, const ResizeModes& 
 tensor::Expr IndexWithin(OperatorContext& context, const AxisMap& axis, const tensor::Expr& index) {
   return context.builder().compares_lengths() ? tensor::Min(index, tensor::Expr(axis.in - 1))
                                               : index;
-}
-
-/// An output element's coordinate, numerator / denominator, where it is a fraction of integers.
-struct Fraction {
-  tensor::Expr numerator;
-  int64_t denominator;
-};
-
-std::optional<Fraction> InputFraction(const AxisMap& axis, const std::string& rule,
-                                      const tensor::Expr& place) {
-  const tensor::Expr in(axis.in), out(axis.out);
-  if (rule == "asymmetric") return Fraction{place * in, axis.out};
-  if (rule == "align_corners") return Fraction{place * (axis.in - 1), axis.out - 1};
-  if (rule == "half_pixel" || rule == "pytorch_half_pixel" || rule == "half_pixel_symmetric") {
-    return Fraction{(place * 2 + 1) * in - out, 2 * axis.out};
-  }
-  return std::nullopt;
-}
-
-/// The same as Nearest.
-std::optional<tensor::Expr> NearestOf(const std::string& rule, const Fraction& x) {
-  const auto ceil_of = [](const tensor::Expr& n, int64_t d) {
-    return -tensor::FloorDiv(-n, tensor::Expr(d));
-  };
-  const int64_t d = x.denominator;
-  if (rule == "floor") return tensor::FloorDiv(x.numerator, tensor::Expr(d));
-  if (rule == "ceil") return ceil_of(x.numerator, d);
-  if (rule == "round_prefer_floor") return ceil_of(x.numerator * 2 - d, 2 * d);
-  if (rule == "round_prefer_ceil") {
-    return tensor::FloorDiv(x.numerator * 2 + d, tensor::Expr(2 * d));
-  }
-  return std::nullopt;
 }
 
 tensor::Tensor FloatConstant(OperatorContext& context, const std::vector<float>& values,
@@ -214,51 +127,6 @@ tensor::Expr NearestIndex(OperatorContext& context, const AxisMap& axis, const T
   }
   if (divides) return tensor::FloorDiv(place, tensor::Expr(repeats));
   return IndexWithin(context, axis, IntConstant(context, t.index, {axis.out})(place));
-}
-
-/// The tables of nearest and linear resizing as what a network computes from the extents, which may
-/// have another ratio for other lengths.
-struct ComputedTaps {
-  int taps = 1;
-  tensor::Tensor index, weight;
-};
-
-std::optional<ComputedTaps> ComputeTaps(OperatorContext& context, const AxisMap& axis,
-                                        const ResizeModes& modes, tensor::DType dtype) {
-  GraphBuilder& builder = context.builder();
-  const bool is_linear = modes.mode == "linear" && !modes.antialias;
-  const auto fraction = InputFraction(axis, modes.coordinates, tensor::IterVar(0));
-  const bool is_possible = builder.compares_ratios() && axis.is_by_size && fraction &&
-                           fraction->denominator > 0 && (is_linear || modes.mode == "nearest");
-  if (!is_possible) return std::nullopt;
-  const auto at = [&](const tensor::Expr& place) {
-    return *InputFraction(axis, modes.coordinates, place);
-  };
-  if (!is_linear && !NearestOf(modes.nearest, *fraction)) return std::nullopt;
-  const auto within = [&](const tensor::Expr& index) {
-    return tensor::Max(tensor::Min(index, tensor::Expr(axis.in - 1)), tensor::Expr(0));
-  };
-  ComputedTaps taps;
-  if (!is_linear) {
-    taps.index = builder.Map("resize.index", {axis.out}, [&](const Exprs& s) {
-      return within(*NearestOf(modes.nearest, at(s[0])));
-    });
-    return taps;
-  }
-  taps.taps = 2;
-  taps.index = builder.Map("resize.index", {axis.out, 2}, [&](const Exprs& s) {
-    const Fraction x = at(s[0]);
-    return within(tensor::FloorDiv(x.numerator, tensor::Expr(x.denominator)) + s[1]);
-  });
-  taps.weight = builder.Map("resize.weights", {axis.out, 2}, [&](const Exprs& s) {
-    const Fraction x = at(s[0]);
-    const tensor::Expr rest = tensor::FloorMod(x.numerator, tensor::Expr(x.denominator));
-    const tensor::Expr second =
-        tensor::Cast(dtype, rest) / tensor::Cast(dtype, tensor::Expr(x.denominator));
-    return tensor::Select(tensor::Equal(s[1], tensor::Expr(0)), tensor::Literal(1, dtype) - second,
-                          second);
-  });
-  return taps;
 }
 
 /// Resizes along one axis: a gather from a table, weighted if there are several taps.
@@ -311,6 +179,12 @@ tensor::Tensor FillOutside(OperatorContext& context, const tensor::Tensor& y,
   return context.builder().Map("resize.fill", y.shape(), [&](const Exprs& s) {
     tensor::Expr inside = tensor::BoolLiteral(true);
     for (size_t d = 0; d < axes.size(); ++d) {
+      if (axes[d].IsFound()) {
+        const tensor::Expr x = FoundCoordinate(axes[d], modes, s[d]);
+        const tensor::Expr last = axes[d].Expressions().in - NumberOf<tensor::Expr>(1);
+        inside = inside && !(x < NumberOf<tensor::Expr>(0)) && !(last < x);
+        continue;
+      }
       const Taps t = MakeTaps(context, axes[d], modes);
       std::vector<int64_t> flags;
       bool any = false;
@@ -339,7 +213,7 @@ tensor::Tensor ResizeAll(OperatorContext& context, tensor::Tensor x,
                        });
   }
   for (size_t d = 0; d < axes.size(); ++d) {
-    const bool cropped = axes[d].roi_start != 0 || axes[d].roi_end != 1;
+    const bool cropped = axes[d].roi_start != 0 || axes[d].roi_end != 1 || axes[d].IsFound();
     const bool is_there = !axes[d].Unchanged() || cropped;
     const bool is_optional = context.builder().IsOptional(static_cast<int>(d), is_there);
     if (!is_there && !is_optional) continue;
@@ -414,7 +288,56 @@ bool IsEmpty(OperatorContext& context, int input) {
   return !context.HasInput(input) || CheckedElementCount(context.Input(input).shape()) == 0;
 }
 
+/// The elements of a list of numbers in float64; each that is known a literal.
+Exprs FoundNumbers(OperatorContext& context, int input, size_t count) {
+  const tensor::Tensor list = context.Input(input);
+  if (list.shape() != std::vector<int64_t>{static_cast<int64_t>(count)}) {
+    context.Refuse(fmt::format("input {} has to be a list of {} numbers", input, count));
+  }
+  Exprs numbers;
+  for (int64_t i = 0; i < list.shape()[0]; ++i) {
+    const tensor::Expr number = context.builder().ElementOf(list, {i});
+    numbers.push_back(number->op == tensor::ExprOp::kFloat
+                          ? NumberOf<tensor::Expr>(number->float_value)
+                          : tensor::Cast(tensor::DType::kFloat64, number));
+  }
+  return numbers;
+}
+
+/// The scales of an input, of which those that are known when the network runs find extents.
+void SetScalesInput(OperatorContext& context, const std::vector<int>& axes, int input,
+                    bool antialias, std::vector<AxisMap>& maps) {
+  if (context.ConstantInput(input) || antialias) {
+    return SetScales(context, axes, context.NumbersInput(input), maps);
+  }
+  const Exprs scales = FoundNumbers(context, input, axes.size());
+  for (size_t k = 0; k < axes.size(); ++k) {
+    if (scales[k]->op == tensor::ExprOp::kFloat) {
+      SetScales(context, {axes[k]}, {scales[k]->float_value}, maps);
+      continue;
+    }
+    AxisMap& map = maps[axes[k]];
+    map.found_scale = scales[k];
+    const ResizedAxis<tensor::Expr> numbers = map.Expressions();
+    const tensor::Tensor count = context.builder().Map("resize.length", {}, [&](const Exprs&) {
+      const tensor::Expr region = numbers.roi_end - numbers.roi_start;
+      return tensor::Max(
+          tensor::Cast(tensor::DType::kInt64, FloorOf(numbers.in * region * numbers.scale)),
+          tensor::Expr(0));
+    });
+    map.out = context.FindLength(count, 0, axes[k]);
+  }
+}
+
 void SetRegion(OperatorContext& context, const std::vector<int>& axes, std::vector<AxisMap>& maps) {
+  if (!context.ConstantInput(1)) {
+    const Exprs roi = FoundNumbers(context, 1, 2 * axes.size());
+    for (size_t k = 0; k < axes.size(); ++k) {
+      maps[axes[k]].found_start = roi[k];
+      maps[axes[k]].found_end = roi[k + axes.size()];
+    }
+    return;
+  }
   const std::vector<double> roi = context.NumbersInput(1);
   if (roi.size() != 2 * axes.size()) context.Refuse("roi needs two numbers per axis");
   for (size_t k = 0; k < axes.size(); ++k) {
@@ -423,12 +346,16 @@ void SetRegion(OperatorContext& context, const std::vector<int>& axes, std::vect
   }
 }
 
-/// Operator set 10: scales only.
-void ResizeByScales(OperatorContext& context, const std::string& mode,
-                    const std::vector<double>& scales) {
+/// Operator set 10: scales only, of an input, or of an attribute before operator set 9.
+void ResizeByScales(OperatorContext& context, const std::string& mode) {
   const tensor::Tensor x = context.Input(0);
   std::vector<AxisMap> maps = UnchangedAxes(x);
-  SetScales(context, AllAxes(Rank(x)), scales, maps);
+  if (context.opset() < 9) {
+    const std::vector<float> scales = context.Floats("scales");
+    SetScales(context, AllAxes(Rank(x)), {scales.begin(), scales.end()}, maps);
+  } else {
+    SetScalesInput(context, AllAxes(Rank(x)), 1, /*antialias=*/false, maps);
+  }
   context.SetOutput(0, ResizeAll(context, x, maps, {mode, "asymmetric", kByScale}));
 }
 
@@ -441,12 +368,12 @@ void Resize(OperatorContext& context) {
   if (modes.mode != "nearest" && modes.mode != "linear" && modes.mode != "cubic") {
     context.RefuseAttribute("mode", modes.mode, "has to be nearest, linear or cubic");
   }
-  if (context.opset() < 11) return ResizeByScales(context, modes.mode, context.NumbersInput(1));
+  if (context.opset() < 11) return ResizeByScales(context, modes.mode);
   const std::vector<int> axes = ResizedAxes(context, x);
   std::vector<AxisMap> maps = UnchangedAxes(x);
   if (modes.coordinates == "tf_crop_and_resize") SetRegion(context, axes, maps);
   if (IsEmpty(context, 3)) {
-    SetScales(context, axes, context.NumbersInput(2), maps);
+    SetScalesInput(context, axes, 2, modes.antialias, maps);
   } else {
     const bool stretches = context.String("keep_aspect_ratio_policy", "stretch") == "stretch";
     const std::vector<int64_t> sizes =
@@ -456,19 +383,12 @@ void Resize(OperatorContext& context) {
   context.SetOutput(0, ResizeAll(context, x, maps, modes));
 }
 
-/// The scales are an attribute before operator set 9.
 void Upsample(OperatorContext& context) {
   const std::string mode = context.String("mode", "nearest");
   if (mode != "nearest" && mode != "linear") {
     context.RefuseAttribute("mode", mode, "has to be nearest or linear");
   }
-  std::vector<double> scales;
-  if (context.opset() < 9) {
-    for (float scale : context.Floats("scales")) scales.push_back(scale);
-  } else {
-    scales = context.NumbersInput(1);
-  }
-  ResizeByScales(context, mode, scales);
+  ResizeByScales(context, mode);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "bayloom/graph/operators/found_axes.h"
 #include "bayloom/graph/operators/helpers.h"
 #include "bayloom/graph/operators/repeated.h"
 
@@ -125,59 +126,14 @@ void Flatten(OperatorContext& context) {
 }
 
 std::vector<int64_t> AxesArgument(OperatorContext& context) {
-  return context.HasInput(1) ? context.IntsInput(1) : context.Ints("axes");
-}
-
-/// Whether dimension d of `rank` is one of the axes, as 0 or 1.
-tensor::Expr IsAmong(const Exprs& axes, int64_t d, int64_t rank) {
-  tensor::Expr is_own = tensor::BoolLiteral(false);
-  for (const tensor::Expr& axis : axes) {
-    is_own = is_own || tensor::Equal(axis, tensor::Expr(d)) ||
-             tensor::Equal(axis, tensor::Expr(d - rank));
-  }
-  return tensor::Select(is_own, tensor::Expr(1), tensor::Expr(0));
-}
-
-/// To the shape that the model says the result has, with axes that are known when the network runs:
-/// they have to give this shape. `adds` dimensions of length 1, or takes them away.
-bool ReshapeAsStated(OperatorContext& context, const tensor::Tensor& x, bool adds) {
-  const auto stated = context.StatedShape(0);
-  const bool is_known = !context.HasInput(1) || context.ConstantInput(1) != nullptr;
-  if (is_known || !stated || Rank(context.Input(1)) != 1) return false;
-  const tensor::Tensor given = context.Input(1);
-  const int64_t rank = std::max(std::ssize(*stated), std::ssize(x.shape()));
-  const int64_t fewer = std::min(std::ssize(*stated), std::ssize(x.shape()));
-  const bool fits = CheckedElementCount(*stated) == CheckedElementCount(x.shape()) &&
-                    fewer + given.shape()[0] == rank && adds == (std::ssize(*stated) == rank);
-  if (!fits) return false;
-  Exprs axes;
-  for (int64_t k = 0; k < given.shape()[0]; ++k) axes.push_back(given(k));
-  // Of the result's dimensions, the lengths that the axes give them.
-  Exprs lengths(stated->size(), tensor::Expr(adds ? 1 : 0));
-  tensor::Expr taken = 0;  // axes before a dimension
-  for (int64_t d = 0; d < rank; ++d) {
-    const tensor::Expr is_own = IsAmong(axes, d, rank);
-    for (int64_t s = 0; s < fewer; ++s) {
-      const tensor::Expr is_same = tensor::Equal(tensor::Expr(d) - taken, tensor::Expr(s)) &&
-                                   tensor::Equal(is_own, tensor::Expr(0));
-      tensor::Expr& length = lengths[static_cast<size_t>(adds ? d : s)];
-      length = tensor::Select(is_same, tensor::Expr(x.shape()[static_cast<size_t>(adds ? s : d)]),
-                              length);
-    }
-    taken = taken + is_own;
-  }
-  for (size_t d = 0; d < lengths.size(); ++d) {
-    const tensor::Tensor count =
-        context.builder().Map("length", {}, [&](const Exprs&) { return lengths[d]; });
-    context.FindLength(count, 0, static_cast<int>(d));
-  }
-  context.SetOutput(0, context.builder().View(x, *stated));
-  return true;
+  return context.HasInput(1) ? KnownAxes(context, 1) : context.Ints("axes");
 }
 
 void Squeeze(OperatorContext& context) {
   const tensor::Tensor x = context.Input(0);
-  if (ReshapeAsStated(context, x, /*adds=*/false)) return;
+  if (HasFoundAxes(context, 1)) {
+    return context.SetOutput(0, SqueezeFoundAxes(context, x, ElementsOf(context, 1)));
+  }
   const std::vector<int64_t> given = AxesArgument(context);
   std::vector<int> axes = context.CheckAxes(given, Rank(x));
   std::vector<int64_t> shape;
@@ -193,7 +149,9 @@ void Squeeze(OperatorContext& context) {
 
 void Unsqueeze(OperatorContext& context) {
   const tensor::Tensor x = context.Input(0);
-  if (ReshapeAsStated(context, x, /*adds=*/true)) return;
+  if (HasFoundAxes(context, 1)) {
+    return context.SetOutput(0, UnsqueezeFoundAxes(context, x, ElementsOf(context, 1)));
+  }
   const std::vector<int64_t> given = AxesArgument(context);
   const int rank = Rank(x) + static_cast<int>(given.size());
   const std::vector<int> axes = context.CheckAxes(given, rank);
@@ -221,30 +179,12 @@ void Size(OperatorContext& context) {
   context.SetOutput(0, IntConstant(context, {elements}, {}));
 }
 
-/// In inference nothing is dropped.
-void Dropout(OperatorContext& context) {
-  const tensor::Tensor x = context.Input(0);
-  if (context.HasInput(2)) {
-    const double training = context.NumberInput(2);
-    const double ratio = context.HasInput(1) ? context.NumberInput(1) : 0.5;
-    if (training != 0 && ratio != 0) {
-      context.Refuse("training_mode is set: random dropping is not supported");
-    }
-  }
-  context.SetOutput(0, x);
-  if (context.WantsOutput(1)) {
-    context.SetOutput(1, context.builder().Map("mask", x.shape(), [](const Exprs&) {
-      return tensor::BoolLiteral(true);
-    }));
-  }
-}
-
 }  // namespace
 
 std::span<const Operator> ShapeOperators() {
   static const Operator operators[] = {
-      {"Dropout", Dropout}, {"Flatten", Flatten}, {"Identity", Identity}, {"Reshape", Reshape},
-      {"Shape", Shape},     {"Size", Size},       {"Squeeze", Squeeze},   {"Unsqueeze", Unsqueeze},
+      {"Flatten", Flatten}, {"Identity", Identity}, {"Reshape", Reshape},     {"Shape", Shape},
+      {"Size", Size},       {"Squeeze", Squeeze},   {"Unsqueeze", Unsqueeze},
   };
   return operators;
 }

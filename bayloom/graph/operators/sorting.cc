@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "bayloom/graph/operators/found_axes.h"
 #include "bayloom/graph/operators/helpers.h"
 
 namespace bayloom::graph {
@@ -60,13 +61,32 @@ void TopK(OperatorContext& context) {
 
 void CumulateAlong(OperatorContext& context, bool product) {
   const tensor::Tensor x = context.Input(0);
-  const int axis = context.CheckAxis(context.IntInput(1), Rank(x));
-  const bool exclusive = context.Int("exclusive", 0) != 0, reverse = context.Int("reverse", 0) != 0;
   if (x.dtype() == tensor::DType::kBool) context.Refuse("bool cannot be summed up");
-  std::vector<int64_t> numbers = LinesAlong(x.shape(), axis);
-  numbers.insert(numbers.end(), {product, exclusive, reverse});
-  context.SetOutput(0, context.builder().Call(context.label(), x.shape(), x.dtype(),
-                                              tensor::LibraryKernel::kScan, {x}, numbers));
+  const bool exclusive = context.Int("exclusive", 0) != 0, reverse = context.Int("reverse", 0) != 0;
+  const auto along = [&](int axis) {
+    std::vector<int64_t> numbers = LinesAlong(x.shape(), axis);
+    numbers.insert(numbers.end(), {product, exclusive, reverse});
+    return context.builder().Call(context.label(), x.shape(), x.dtype(),
+                                  tensor::LibraryKernel::kScan, {x}, numbers);
+  };
+  if (!HasFoundAxes(context, 1)) {
+    return context.SetOutput(0, along(context.CheckAxis(context.IntInput(1), Rank(x))));
+  }
+  // An axis that is known when the network runs is one of them: all are computed.
+  const tensor::Tensor axis = context.Input(1);
+  if (Rank(x) == 0 || CheckedElementCount(axis.shape()) != 1 || !tensor::IsInteger(axis.dtype())) {
+    context.Refuse("the axis is not one integer");
+  }
+  tensor::Tensor result = along(Rank(x) - 1);
+  for (int d = Rank(x) - 1; d-- > 0;) {
+    const tensor::Tensor own = along(d), others = result;
+    result = context.builder().Map(context.label() + ".axis", x.shape(), [&](const Exprs& place) {
+      const tensor::Expr given =
+          tensor::Cast(tensor::DType::kInt64, axis.At(Exprs(axis.shape().size(), tensor::Expr(0))));
+      return tensor::Select(IsAmong({given}, d, Rank(x)), own.At(place), others.At(place));
+    });
+  }
+  context.SetOutput(0, result);
 }
 
 void CumSum(OperatorContext& context) { CumulateAlong(context, false); }
