@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -82,6 +83,21 @@ class GraphBuilder {
   bool IsOptional(int part, bool is_there) {
     return imports_ != nullptr &&
            imports_->parts.IsOptional(scope_ + "." + std::to_string(part), is_there);
+  }
+
+  /// Whether a known float that is an operand of the node that is written now may be written into
+  /// its expression (ScalarOperands).
+  bool MayWriteScalar(size_t operand, double value, bool is_folded) {
+    return !compares_ratios_ ||
+           imports_->scalars.MayBeWritten(scope_ + "." + std::to_string(operand), value, is_folded);
+  }
+
+  /// Whether a length that the operator reads is found when the network runs, though this import
+  /// knows it (ComputedLengths); then what it is at least and at most.
+  std::optional<std::pair<int64_t, int64_t>> ComputedRange(int64_t element, int64_t length) {
+    const std::string name = scope_ + "." + std::to_string(element);
+    if (imports_ == nullptr || !imports_->lengths.IsFound(name, length)) return std::nullopt;
+    return std::pair(imports_->lengths.SmallestOf(name), imports_->lengths.LargestOf(name));
   }
 
   /// Nodes made from now on are named "<scope>.<op>".

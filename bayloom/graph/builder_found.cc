@@ -46,7 +46,8 @@ tensor::Expr KeyOf(const tensor::Expr& count) {
 
 int64_t GraphBuilder::FindLength(const tensor::Tensor& count, const FoundRequest& request) {
   const std::vector<int64_t> place(count.shape().size(), 0);
-  const tensor::Expr element = ElementOf(count, place);
+  const tensor::Expr element =
+      request.is_computed ? count.At({place.begin(), place.end()}) : ElementOf(count, place);
   if (element->op == tensor::ExprOp::kInt) return element->int_value;
   for (const auto& [known, length] : counts_) {
     if (tensor::StructurallyEqual(known, KeyOf(element))) return length;

@@ -19,9 +19,9 @@ constexpr size_t kMaxSymbols = 1024;
 /// What a user may call it.
 std::array<std::string, 3> NamesOf(const FoundRequest& request) {
   const bool is_count = request.dimension == FoundRequest::kNoDimension;
-  return {request.dimension_name, request.tensor,
-          fmt::format("{}.{}", request.tensor,
-                      is_count ? "count" : std::to_string(request.dimension))};
+  return {
+      request.dimension_name, request.tensor,
+      fmt::format("{}.{}", request.tensor, is_count ? "count" : std::to_string(request.dimension))};
 }
 
 /// "the length of dimension 1 of 'y'"
@@ -104,7 +104,8 @@ int64_t FoundLengths::CapacityFor(const FoundRequest& request) const {
 }
 
 FoundBound FoundLengths::First(const FoundRequest& request) {
-  FoundBound found{.name = NameOf(request), .node = request.node, .op = request.op};
+  FoundBound found{
+      .name = NameOf(request), .node = request.node, .op = request.op, .least = request.least};
   const std::optional<int64_t> given = GivenFor(request);
   for (const std::string& name : NamesOf(request)) {
     if (bounds_.contains(name)) used_bounds_.insert(name);

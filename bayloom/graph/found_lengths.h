@@ -17,10 +17,12 @@ namespace bayloom::graph {
 
 /// A length that an operator finds, and what is known of it when a model is imported.
 struct FoundRequest {
-  std::string tensor;             ///< the output that has it, by its name in the model
-  int dimension = 0;              ///< of the output, or kNoDimension
-  std::string dimension_name;     ///< what the model calls that dimension; may be empty
-  std::optional<int64_t> bound;   ///< from shapes
+  std::string tensor;            ///< the output that has it, by its name in the model
+  int dimension = 0;             ///< of the output, or kNoDimension
+  std::string dimension_name;    ///< what the model calls that dimension; may be empty
+  std::optional<int64_t> bound;  ///< from shapes
+  bool is_computed = false;      ///< imports know it, but do not say how it follows from lengths
+  int64_t least = 0;
   std::optional<int64_t> stated;  ///< what the model says that the dimension is
   std::string node, op;           ///< which finds it
 

@@ -3,6 +3,7 @@
 
 /// Lengths that a network finds when it runs.
 #include <dlfcn.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -517,6 +518,59 @@ TEST(FoundLengths, OfRandomGraphsAreThoseOfTheModel) {
       ExpectEqual(RunExecutor(executor, graph, inputs, lengths), Expected(model, graph, inputs));
       if (::testing::Test::HasFatalFailure()) return;
     }
+  }
+}
+
+/// Half of each of many tensors that a mask selects, at most three of each, side by side.
+FindingModel ManySelections(int count) {
+  std::string inputs, body, parts;
+  for (int i = 0; i < count; ++i) {
+    inputs += fmt::format(", bool[8] m{}", i);
+    body += fmt::format(
+        "v{0} = Compress<axis = 0>(x, m{0}) s{0} = Shape(v{0}) k{0} = Min(s{0}, three) "
+        "t{0}, i{0} = TopK(v{0}, k{0}) ",
+        i);
+    parts += fmt::format("{}t{}", i == 0 ? "" : ", ", i);
+  }
+  return {"many_selections",
+          fmt::format("g (float[8] x{}) => (float[n] y) <int64[1] three = {{3}}> "
+                      "{{ {} y = Concat<axis = 0>({}) }}",
+                      inputs, body, parts)};
+}
+
+/// A model may find more lengths than polynomials are sampled of, in about as many imports.
+TEST(FoundLengths, MayBeMany) {
+  const FindingModel model = ManySelections(60);
+  const Graph graph = ImportText(model.text, model.opset);
+  EXPECT_EQ(graph.found.size(), 60u);
+  const std::vector<int64_t> all(60, 8), few(60, 2);
+  EXPECT_EQ(ShapeAt(graph, graph.outputs[0].value, all), std::vector<int64_t>{180});
+  EXPECT_EQ(ShapeAt(graph, graph.outputs[0].value, few), std::vector<int64_t>{120});
+  std::vector<int64_t> mixed(60);
+  for (size_t i = 0; i < mixed.size(); ++i) mixed[i] = static_cast<int64_t>(i % 5);
+  EXPECT_EQ(ShapeAt(graph, graph.outputs[0].value, mixed), std::vector<int64_t>{12 * 9});
+}
+
+/// What an image is resized to by a ratio of rounded floats follows its size by no expression of
+/// lengths: it is found.
+TEST(FoundLengths, MayBeComputedFromOpenSizes) {
+  FindingModel model = {
+      "resized_by_a_ratio",
+      "g (float[h, w] x) => (float[m, n] y) <float most = {24}, int64[1] zero = {0}> "
+      "{ s = Shape(x) f = Cast<to = 1>(s) l = ReduceMax<keepdims = 0>(f) r = Reciprocal(l) "
+      "q = Mul(most, r) g = Mul(f, q) o = Floor(g) d = Cast<to = 7>(o) "
+      "y = Resize<mode = \"linear\">(x, , , d) }",
+      {{"h", 8, 40}, {"w", 8, 40}}};
+  const ScheduledFinding scheduled(model);
+  const Graph& graph = scheduled.tasks.graph;
+  ASSERT_EQ(graph.found.size(), 2u);
+  EXPECT_EQ(graph.found[0].most, 24);
+  Executor executor(scheduled.tasks, scheduled.pointers, scheduled.target);
+  base::RandomStream random(5);
+  for (int run = 0; run < 20; ++run) {
+    const std::vector<int64_t> lengths = RandomLengths(graph, random);
+    const HostTensors inputs = {RandomInput(graph, graph.inputs[0], model, lengths, random)};
+    ExpectEqual(RunExecutor(executor, graph, inputs, lengths), Expected(model, graph, inputs));
   }
 }
 

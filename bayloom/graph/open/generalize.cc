@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -40,6 +41,16 @@ class Generalizer {
 
   Graph Run() {
     if (fit_.is_general()) FindExtents();
+    try {
+      return Generalized();
+    } catch (const InputError& error) {
+      if (unfit_.empty()) throw;
+      throw UnfitExtents(error.what(), unfit_);
+    }
+  }
+
+ private:
+  Graph Generalized() {
     const std::vector<bool> is_needed = NeededValues();
     const size_t values = graph_.values.size();  // before there are sizes
     for (ValueId input : graph_.inputs) Bound(input);
@@ -66,21 +77,51 @@ class Generalizer {
     return std::move(graph_);
   }
 
- private:
   /// Constants that are computed from extents follow from these, which are looked for first.
   void FindExtents() {
-    const auto find = [&](ValueId id) {
-      const std::vector<int64_t>& shape = graph_.values[id].shape;
-      const bool is_compared = std::ranges::all_of(
-          samples_, [&](const auto& sample) { return sample[id].shape.size() == shape.size(); });
-      for (size_t d = 0; is_compared && d < shape.size(); ++d) {
-        std::vector<int64_t> values = {shape[d]};
-        for (const auto& sample : samples_) values.push_back(sample[id].shape[d]);
-        fit_.Find(values);
+    for (ValueId input : graph_.inputs) FindShape(input);
+    for (const Node& node : graph_.nodes) {
+      if (FindShape(node.output())) continue;
+      FindNumbers(node);
+      if (FindShape(node.output())) continue;
+      const std::string& name = node.stage.name;  // <scope>.<op>
+      unfit_.push_back(name.substr(0, name.size() - std::min(name.size(), node.op.size() + 1)));
+    }
+  }
+
+  /// Whether all extents of the value, which samples have, are found.
+  bool FindShape(ValueId id) {
+    const std::vector<int64_t>& shape = graph_.values[id].shape;
+    const bool is_compared = std::ranges::all_of(
+        samples_, [&](const auto& sample) { return sample[id].shape.size() == shape.size(); });
+    bool are_found = true;
+    for (size_t d = 0; is_compared && d < shape.size(); ++d) {
+      std::vector<int64_t> values = {shape[d]};
+      for (const auto& sample : samples_) values.push_back(sample[id].shape[d]);
+      are_found &= fit_.Find(values).has_value();
+    }
+    return are_found;
+  }
+
+  /// Looks for the integers in a node's expression, the smaller ones first: where many tensors are
+  /// joined, the places at which they begin, each of which follows from the one before.
+  void FindNumbers(const Node& node) {
+    const bool is_compared = std::ranges::all_of(
+        samples_, [&](const auto& sample) { return sample[node.output()].difference.empty(); });
+    if (node.kind == NodeKind::kView || !is_compared) return;
+    const std::vector<const tensor::ExprNode*> literals = LiteralsOf(node.stage.value);
+    std::vector<std::vector<int64_t>> numbers;
+    for (size_t i = 0; i < literals.size(); ++i) {
+      if (literals[i]->op != tensor::ExprOp::kInt) continue;
+      std::vector<int64_t>& values = numbers.emplace_back();
+      values.push_back(literals[i]->int_value);
+      for (const auto& sample : samples_) {
+        if (i >= sample[node.output()].literals.size()) return;
+        values.push_back(sample[node.output()].literals[i]->int_value);
       }
-    };
-    for (ValueId input : graph_.inputs) find(input);
-    for (const Node& node : graph_.nodes) find(node.output());
+    }
+    std::ranges::sort(numbers, {}, [](const auto& values) { return std::abs(values[0]); });
+    for (const std::vector<int64_t>& values : numbers) fit_.Find(values);
   }
 
   [[noreturn]] void Refuse(ValueId value, const std::string& reason) const {
@@ -318,6 +359,7 @@ class Generalizer {
   const Samples& samples_;
   std::vector<int> producers_;
   LengthFit& fit_;
+  std::vector<std::string> unfit_;  // scopes of nodes whose extents were not found
   SizeTable sizes_{graph_};
 };
 

@@ -3,12 +3,28 @@
 
 #pragma once
 
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "bayloom/base/result.h"
 #include "bayloom/graph/open/compare.h"
 #include "bayloom/graph/open/length_fit.h"
 
 namespace bayloom::graph {
+
+/// Imports are not one network for all lengths; among what keeps them from it are extents that no
+/// expression of lengths gives.
+class UnfitExtents : public InputError {
+ public:
+  /// `scopes`: the nodes of the model whose values have these extents, the first ones first.
+  UnfitExtents(const std::string& message, std::vector<std::string> scopes)
+      : InputError(message), scopes_(std::move(scopes)) {}
+  const std::vector<std::string>& scopes() const { return scopes_; }
+
+ private:
+  std::vector<std::string> scopes_;
+};
 
 /// Makes of an import for the largest lengths one for all lengths (anti-unification): each integer
 /// that is another one in the imports for the other points becomes the size that has these values

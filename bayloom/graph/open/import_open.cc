@@ -39,6 +39,9 @@ class OpenImport {
         return FromSamples();
       } catch (const LeastRaised&) {
         continue;
+      } catch (const LengthsAdded&) {
+        symbols_ = options_.symbols;
+        AddFound();
       }
     }
   }
@@ -65,6 +68,8 @@ class OpenImport {
  private:
   /// A length that is found has to be longer than it was thought to be.
   struct LeastRaised {};
+  /// More lengths are found than it was thought.
+  struct LengthsAdded {};
 
   Graph FromSamples() {
     std::exception_ptr polynomials;  // why they do not do
@@ -80,13 +85,29 @@ class OpenImport {
       const std::vector<SymbolValues> few = PointsOfFewFound(symbols_);
       between.insert(between.end(), few.begin(), few.end());
       return From(between);
-    } catch (const InputError&) {
+    } catch (const InputError& error) {
+      const auto* unfit = dynamic_cast<const UnfitExtents*>(&error);
+      if (unfit != nullptr && FindComputed(unfit->scopes())) throw LengthsAdded();
       if (is_generalized_ || !polynomials) throw;
       std::rethrow_exception(polynomials);
     }
   }
 
   bool AreAllSampled() const { return SampledCount(symbols_) == symbols_.size(); }
+
+  /// Has lengths found when the network runs that the first possible one of these nodes computes
+  /// from other lengths; false if there is none. What they are at most is seen at the ends of all
+  /// ranges.
+  bool FindComputed(const std::vector<std::string>& scopes) {
+    for (const std::string& scope : scopes) {
+      const std::string beginning = scope + ".";
+      if (!imports_.lengths.MayFind(beginning)) continue;
+      for (const SymbolValues& corner : CornersOf(symbols_)) At(corner);
+      imports_.lengths.Find(beginning);
+      return true;
+    }
+    return false;
+  }
 
   /// The lengths that the network finds become symbols.
   void AddFound() {
@@ -102,13 +123,18 @@ class OpenImport {
   /// The network from imports at sample points and those `between`, without which all lengths in
   /// it have to be polynomials.
   Graph From(const std::vector<SymbolValues>& between) {
-    imports_.parts.TakeNew();
+    is_general_ = !between.empty();
+    if (is_general_) {  // what is another number in these
+      At(SamplePoints(symbols_)[0]);
+      At(between.back());
+    }
+    imports_.TakeNew();
     while (true) {
       try {
         Graph open = FromOnce(between);
-        if (!imports_.parts.TakeNew()) return open;
+        if (!imports_.TakeNew()) return open;
       } catch (const InputError&) {
-        if (!imports_.parts.TakeNew()) throw;
+        if (!imports_.TakeNew()) throw;
       }
     }
   }
@@ -117,7 +143,6 @@ class OpenImport {
   Graph FromOnce(const std::vector<SymbolValues>& between) {
     std::vector<SymbolValues> points = SamplePoints(symbols_);
     points.insert(points.end(), between.begin(), between.end());
-    is_general_ = !between.empty();
     is_generalized_ = false;
     const Graph largest = Largest(points);
     std::vector<std::vector<Counterpart>> samples;
@@ -179,6 +204,8 @@ class OpenImport {
                     const std::vector<std::vector<Counterpart>>& samples, bool are_as_long) const {
     try {
       return Generalize(largest, symbols_, fit, samples);
+    } catch (const UnfitExtents&) {
+      throw;
     } catch (const InputError& error) {
       if (are_as_long) throw;
       throw InputError(

@@ -4,6 +4,7 @@
 #include "bayloom/graph/open/length_fit.h"
 
 #include <algorithm>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -67,16 +68,29 @@ std::optional<Length> LengthFit::Find(std::span<const int64_t> values) {
 }
 
 std::optional<Length> LengthFit::Fit(std::span<const int64_t> given) {
-  const Length polynomial = FitLength(symbols_, given.first(samples_));
-  if (!is_general() || Has(polynomial, given)) return polynomial;
   const Values values(given.begin(), given.end());
   if (const auto shifted = Shifted(values)) return shifted;
+  const Length polynomial = FitLength(symbols_, given.first(samples_));
+  if (!is_general() || Has(polynomial, given)) return polynomial;
   if (const auto part = PartOf(values)) return part;
   for (auto of = known_.rbegin(); of != known_.rend(); ++of) {  // the operand's are the last ones
     if (const auto multiple = Multiple(*of, values)) return multiple;
     if (const auto quotient = Quotient(*of, values)) return quotient;
   }
+  if (const auto rounded = Rounded(values)) return rounded;
   return Combination(values);
+}
+
+std::optional<Length> LengthFit::Rounded(const Values& values) {
+  int64_t step = 0;
+  for (int64_t value : values) step = std::gcd(step, value - values[0]);
+  if (step < 2 || step > kMaxDivisor) return std::nullopt;
+  Values steps;
+  for (int64_t value : values) steps.push_back((value - values[0]) / step);
+  for (auto of = known_.rbegin(); of != known_.rend(); ++of) {
+    if (const auto quotient = Quotient(*of, steps)) return *quotient * step + values[0];
+  }
+  return std::nullopt;
 }
 
 std::optional<Length> LengthFit::PartOf(const Values& values) const {

@@ -50,6 +50,8 @@ class LengthFit {
   std::optional<Length> Shifted(const Values& values) const;
   std::optional<Length> Multiple(const Known& of, const Values& values) const;
   std::optional<Length> Quotient(const Known& of, const Values& values);
+  /// A multiple of a quotient, as of a length that is rounded up to a multiple.
+  std::optional<Length> Rounded(const Values& values);
   /// The nearest point to the largest one, of all that differ from it in one symbol, at which the
   /// lengths differ.
   std::optional<SymbolValues> Difference(const Length& a, const Length& b) const;

@@ -188,6 +188,30 @@ std::vector<SymbolValues> PointsToConfirm(std::span<const Symbol> symbols, int r
   return points;
 }
 
+std::vector<SymbolValues> CornersOf(std::span<const Symbol> symbols) {
+  constexpr size_t kMaxCombined = 6;
+  constexpr int kRandom = 16;
+  const SymbolValues largest = PointAt(symbols, Steps(symbols.size(), 0));
+  const size_t given = std::ranges::count(symbols, false, &Symbol::is_found);
+  const size_t combined = std::min(given, kMaxCombined);
+  std::vector<SymbolValues> points;
+  for (size_t corner = 0; corner < size_t{1} << combined; ++corner) {
+    points.push_back(largest);
+    for (size_t s = 0; s < combined; ++s) {
+      if (corner >> s & 1) points.back()[s] = symbols[s].smallest;
+    }
+  }
+  base::RandomStream random(4);
+  for (int i = 0; i < kRandom; ++i) {
+    points.push_back(largest);
+    for (size_t s = 0; s < given; ++s) {
+      const int64_t steps = random.UniformInt(symbols[s].ValueCount());
+      points.back()[s] = symbols[s].smallest + steps * symbols[s].step;
+    }
+  }
+  return points;
+}
+
 std::vector<Symbol> WithMultiples(std::span<const Symbol> symbols, int64_t step) {
   std::vector<Symbol> all;
   for (const Symbol& s : symbols) {

@@ -39,6 +39,10 @@ std::vector<SymbolValues> PointsOfFewFound(std::span<const Symbol> symbols);
 /// them, some at random and, per symbol, one step beyond the samples.
 std::vector<SymbolValues> PointsToConfirm(std::span<const Symbol> symbols, int random_points = 2);
 
+/// The smallest and largest lengths of the symbols that a user gives, of at most six all
+/// combinations, and some at random; those that are found are as long as they can be.
+std::vector<SymbolValues> CornersOf(std::span<const Symbol> symbols);
+
 /// The symbols with multiples of `step` in place of all lengths, where there are enough of these.
 std::vector<Symbol> WithMultiples(std::span<const Symbol> symbols, int64_t step);
 

@@ -56,12 +56,22 @@ tensor::Tensor Elementwise(OperatorContext& context, const std::string& op,
                            const std::vector<tensor::Tensor>& tensors,
                            const std::function<tensor::Expr(const Exprs&)>& function) {
   std::vector<std::vector<int64_t>> shapes;
-  for (const tensor::Tensor& tensor : tensors) shapes.push_back(tensor.shape());
+  Exprs scalars;
+  for (const tensor::Tensor& tensor : tensors) {
+    shapes.push_back(tensor.shape());
+    scalars.push_back(KnownScalar(context, tensor));
+  }
+  const bool is_folded = std::ranges::all_of(scalars, &tensor::Expr::defined);
+  for (size_t i = 0; i < scalars.size(); ++i) {
+    const bool is_float = scalars[i].defined() && scalars[i]->op == tensor::ExprOp::kFloat;
+    if (is_float && !context.builder().MayWriteScalar(i, scalars[i]->float_value, is_folded)) {
+      scalars[i] = {};
+    }
+  }
   return context.builder().Map(op, BroadcastShape(context, shapes), [&](const Exprs& place) {
     Exprs elements;
-    for (const tensor::Tensor& tensor : tensors) {
-      const tensor::Expr known = KnownScalar(context, tensor);
-      elements.push_back(known.defined() ? known : BroadcastAt(tensor, place));
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      elements.push_back(scalars[i].defined() ? scalars[i] : BroadcastAt(tensors[i], place));
     }
     return function(elements);
   });

@@ -109,23 +109,33 @@ std::optional<int64_t> OperatorContext::BoundOfLast(int output) const {
 }
 
 std::vector<int64_t> OperatorContext::LengthsInput(int i, const std::vector<int>& dimensions) {
-  if (ConstantInput(i)) return IntsInput(i);
   const tensor::Tensor input = Input(i);
-  if (input.shape().size() > 1 || !tensor::IsInteger(input.dtype())) {
+  const tensor::HostTensor* known = ConstantInput(i);
+  if (known == nullptr && (input.shape().size() > 1 || !tensor::IsInteger(input.dtype()))) {
     Refuse(fmt::format("input {} has to be a list of integers, not {}", i,
                        ToString(input.dtype(), input.shape())));
   }
+  std::vector<int64_t> lengths;
+  if (known != nullptr) lengths = IntsInput(i);
   const int64_t count = input.shape().empty() ? 1 : input.shape()[0];
   CheckedElementCount(std::vector<int64_t>(static_cast<size_t>(count), 1));
-  std::vector<int64_t> lengths;
+  lengths.resize(static_cast<size_t>(count));
   for (int64_t d = 0; d < count; ++d) {
+    const auto named = static_cast<size_t>(d);
+    FoundRequest request = RequestFor(
+        0, named < dimensions.size() ? dimensions[named] : static_cast<int>(d), std::nullopt);
+    if (known != nullptr) {
+      const auto range = builder_.ComputedRange(d, lengths[named]);
+      if (!range) continue;
+      request.is_computed = true;
+      request.least = std::min<int64_t>(range->first, 1);
+      request.bound = range->second;
+    }
     const std::vector<int64_t> place(input.shape().size(), d);
     const tensor::Tensor length = builder_.Map("length", {}, [&](const Exprs&) {
       return input.At({place.begin(), place.end()});
     });
-    const auto named = static_cast<size_t>(d);
-    lengths.push_back(
-        FindLength(length, 0, named < dimensions.size() ? dimensions[named] : static_cast<int>(d)));
+    lengths[named] = builder_.FindLength(length, request);
   }
   return lengths;
 }
