@@ -151,8 +151,8 @@ TEST(ExpressionTest, CastsOfLargeNumbersWrapOrEnd) {
     if (!tensor::IsInteger(to)) continue;
     tensor::WorkloadBuilder b("casts");
     const tensor::Tensor x = b.Input("x", {count}, tensor::DType::kFloat32);
-    const tensor::Workload workload = b.Build({b.Compute(
-        "out", {count}, [&](const auto& i) { return tensor::Cast(to, x(i[0])); })});
+    const tensor::Workload workload = b.Build(
+        {b.Compute("out", {count}, [&](const auto& i) { return tensor::Cast(to, x(i[0])); })});
     std::vector<tensor::HostTensor> arguments = testing::RandomArguments(workload, 1);
     for (int64_t i = 0; i < count; ++i) arguments[0].Set(i, numbers[static_cast<size_t>(i)]);
     tensor::Program program = tensor::Lower(workload);

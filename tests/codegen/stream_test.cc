@@ -44,10 +44,9 @@ tensor::Workload WeightedSums(int64_t queries, int64_t rows) {
   const tensor::Tensor values = b.Input("values", {rows, 64});
   b.Bound(weights, 1, n);
   b.Bound(values, 0, n);
-  return b.Build({b.Reduce("sums", {queries, 64}, {{"k", rows, n}}, tensor::Reduction::kSum,
-                           [&](const auto& s, const auto& r) {
-                             return weights(s[0], r[0]) * values(r[0], s[1]);
-                           })});
+  return b.Build({b.Reduce(
+      "sums", {queries, 64}, {{"k", rows, n}}, tensor::Reduction::kSum,
+      [&](const auto& s, const auto& r) { return weights(s[0], r[0]) * values(r[0], s[1]); })});
 }
 
 TEST(Streams, OfOpenInputsAreFetchedAhead) {

@@ -22,19 +22,25 @@ inline std::string SomeNumbers(int count) {
   return text;
 }
 
-/// A layer of causal attention over 2 heads of so many columns, between a table of 12 words and logits for them,
-/// with its keys and values as past and present.
+/// A layer of causal attention over 2 heads of so many columns, between a table of 12 words and
+/// logits for them, with its keys and values as past and present.
 inline OpenModel DecoderModel(std::vector<Symbol> symbols, int head = 32) {
   const std::string columns = std::to_string(head), width = std::to_string(2 * head);
   return {"decoder",
           std::move(symbols),
           "g (int64[1, s] input_ids, int64[1, t] attention_mask, int64[1, s] position_ids, "
-          "float[1, 2, p, " + columns + "] past_key, float[1, 2, p, " + columns + "] past_value) => "
-          "(float[1, s, 12] logits, float[1, 2, t, " + columns + "] present_key, "
-          "float[1, 2, t, " + columns + "] present_value) <float[12, " + width + "] table = {" +
+          "float[1, 2, p, " +
+              columns + "] past_key, float[1, 2, p, " + columns +
+              "] past_value) => "
+              "(float[1, s, 12] logits, float[1, 2, t, " +
+              columns +
+              "] present_key, "
+              "float[1, 2, t, " +
+              columns + "] present_value) <float[12, " + width + "] table = {" +
               SomeNumbers(12 * 2 * head) + "}, float[" + width + ", 12] head = {" +
               SomeNumbers(2 * head * 12) + "}, int64[4] heads = {0, 0, 2, " + columns +
-              "}, int64[3] rows = {0, 0, " + width + "}, int64[1] last = {2}, "
+              "}, int64[3] rows = {0, 0, " + width +
+              "}, int64[1] last = {2}, "
               "int64[2] outer = {1, 3}, int64[2] given = {1, 2}, int64 zero = {0}, "
               "int64 one = {1}, float small = {0.1}, float low = {-1e30}> { "
               "x = Gather(table, input_ids) f = Cast<to = 1>(position_ids) "

@@ -101,8 +101,8 @@ TEST(Decoder, KeepsLevelsWithTheirScales) {
   for (size_t s = 0; s < 4; ++s) {
     const Value& memory = tasks.graph.values[tasks.graph.states[s].memory];
     EXPECT_EQ(memory.dtype, s < 2 ? DType::kInt8 : DType::kFloat32);
-    EXPECT_EQ(memory.shape, s < 2 ? (std::vector<int64_t>{1, 2, kRoom, 64})
-                                  : (std::vector<int64_t>{kRoom, 16}));
+    EXPECT_EQ(memory.shape,
+              s < 2 ? (std::vector<int64_t>{1, 2, kRoom, 64}) : (std::vector<int64_t>{kRoom, 16}));
   }
   EXPECT_EQ(Decoder::StateBytes(tasks.graph, 9), 10 * 2 * (2 * 64 + 16 * 4));
   for (const State& state : TasksOf(DecoderModel(lengths, 32), DType::kInt8).graph.states) {

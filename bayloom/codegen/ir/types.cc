@@ -77,14 +77,14 @@ llvm::Value* SaturatedToInt64(IrBuilder& b, llvm::Value* value) {
   return b.CreateSelect(too_large, limit(std::numeric_limits<int64_t>::max()), converted);
 }
 
-/// The same as FloatToInteger for float32 and types of at most 32 bits, in 32 bits, of which vectors
-/// have instructions: what is left of the number beside multiples of 2^32, all of which float32
-/// holds, is converted.
+/// The same as FloatToInteger for float32 and types of at most 32 bits, in 32 bits, of which
+/// vectors have instructions: what is left of the number beside multiples of 2^32, all of which
+/// float32 holds, is converted.
 llvm::Value* WrappedToInt32(IrBuilder& b, llvm::Value* value, bool is_unsigned) {
   const auto literal = [&](double x) { return llvm::ConstantFP::get(value->getType(), x); };
   llvm::Type* wide = Like(value, b.getInt32Ty());
-  llvm::Value* multiples = b.CreateUnaryIntrinsic(llvm::Intrinsic::roundeven,
-                                                  b.CreateFMul(value, literal(0x1p-32)));
+  llvm::Value* multiples =
+      b.CreateUnaryIntrinsic(llvm::Intrinsic::roundeven, b.CreateFMul(value, literal(0x1p-32)));
   llvm::Value* rest = b.CreateFSub(value, b.CreateFMul(multiples, literal(0x1p32)));
   rest = b.CreateSelect(b.CreateFCmpOEQ(rest, literal(0x1p31)), literal(-0x1p31), rest);
   llvm::Constant* limit = literal(is_unsigned ? 0x1p64 : 0x1p63);

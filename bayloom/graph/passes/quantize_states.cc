@@ -91,8 +91,8 @@ class StateQuantizer {
     const State scales = AddScales(state, joins, AddScaleRows(adds, added, extremes));
     for (size_t n = 0; n < graph_.nodes.size(); ++n) {
       if (static_cast<int>(n) == joins || graph_.nodes[n].IsAlias()) continue;
-      for (const auto& [value, of] : {std::pair(state.past, scales.past),
-                                      std::pair(state.present, scales.present)}) {
+      for (const auto& [value, of] :
+           {std::pair(state.past, scales.past), std::pair(state.present, scales.present)}) {
         if (!LoadsOf(graph_.nodes[n].stage.value, value).empty()) ReadLevels(n, value, of);
       }
     }
@@ -100,10 +100,9 @@ class StateQuantizer {
       ValueAt(value).dtype = DType::kInt8;
     }
     const Expr chosen = graph_.nodes[joins].stage.value;
-    graph_.nodes[joins].stage.value =
-        tensor::Select(chosen->operands[0],
-                       tensor::Load(state.past, DType::kInt8, chosen->operands[1]->operands),
-                       tensor::Load(levels, DType::kInt8, chosen->operands[2]->operands));
+    graph_.nodes[joins].stage.value = tensor::Select(
+        chosen->operands[0], tensor::Load(state.past, DType::kInt8, chosen->operands[1]->operands),
+        tensor::Load(levels, DType::kInt8, chosen->operands[2]->operands));
   }
 
   /// What is added is computed in float32.
@@ -214,8 +213,7 @@ class StateQuantizer {
   }
 
   static Expr LevelOf(const Expr& load) {
-    return tensor::Cast(DType::kFloat32,
-                        tensor::Load(load->index, DType::kInt8, load->operands));
+    return tensor::Cast(DType::kFloat32, tensor::Load(load->index, DType::kInt8, load->operands));
   }
 
   void ReadLevels(size_t n, ValueId value, ValueId scales) {
@@ -300,10 +298,9 @@ class StateQuantizer {
       place[i] = Expr(0);
     }
     const std::vector<int64_t> shape = graph_.values[weight->index].shape;
-    Node scaled =
-        MakeMap(graph_, node.stage.name + ".weights", "scale", shape,
-                tensor::Load(weight->index, DType::kFloat32, PlacesOf(shape)) *
-                    tensor::SubstituteIters(scale, place));
+    Node scaled = MakeMap(graph_, node.stage.name + ".weights", "scale", shape,
+                          tensor::Load(weight->index, DType::kFloat32, PlacesOf(shape)) *
+                              tensor::SubstituteIters(scale, place));
     const Expr read = tensor::Load(scaled.output(), DType::kFloat32, weight->operands);
     node.stage.value = GuardedLike(other, read) * level;
     before_[n].push_back(std::move(scaled));

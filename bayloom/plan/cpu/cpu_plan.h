@@ -13,10 +13,10 @@
 #include "bayloom/plan/cpu/epilogue_plan.h"
 #include "bayloom/plan/cpu/fold_plan.h"
 #include "bayloom/plan/cpu/hoist_plan.h"
-#include "bayloom/plan/open_axes.h"
 #include "bayloom/plan/cpu/row_pairs.h"
 #include "bayloom/plan/cpu/tile_product.h"
 #include "bayloom/plan/memory_plan.h"
+#include "bayloom/plan/open_axes.h"
 #include "bayloom/plan/vector_plan.h"
 
 namespace bayloom::plan {
