@@ -40,10 +40,10 @@ class Shapes : public testing::Test {
     h.Output(h.Node("Reshape", {x, h.IndexInput("shape", {2})}), {2, 3});
     reshape_ = Save("reshape.onnx", h, {});
 
-    models::GraphBuilder s("sums", 13, 0);
-    const models::Value terms = s.Input("x", {2, 3});
-    s.Output(s.Node("ReduceSum", {terms, s.IndexInput("axes", {1})}), {2, 1});
-    sums_ = Save("sums.onnx", s, {});
+    models::GraphBuilder s("crop", 18, 0);
+    const models::Value image = s.Input("x", {4, 4});
+    s.Output(s.Node("CenterCropPad", {image, s.IndexInput("size", {2})}), {2, 3});
+    crop_ = Save("crop.onnx", s, {});
 
     models::GraphBuilder u("unsupported", 13, 0);
     const models::Value y = u.Node("Relu", {u.Input("x", {6})});
@@ -68,7 +68,7 @@ class Shapes : public testing::Test {
   }
 
   TemporaryFolder folder_;
-  std::string dense_, reshape_, sums_, unsupported_;
+  std::string dense_, reshape_, crop_, unsupported_;
 };
 
 TEST_F(Shapes, WhatIsMissingIsAskedForInOneLine) {
@@ -271,10 +271,10 @@ TEST_F(Shapes, SeveralSizesAreInOneLibrary) {
 }
 
 TEST_F(Shapes, WhatDependsOnAnInputIsKnownWithItFrozen) {
-  const Answer refused = RunBayloom({"run", sums_});
+  const Answer refused = RunBayloom({"run", crop_});
   EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_THAT(refused.error, AllOf(HasSubstr("ReduceSum"), HasSubstr("freeze the input 'axes'"),
-                                   HasSubstr("--freeze axes=VALUE")));
+  EXPECT_THAT(refused.error, AllOf(HasSubstr("CenterCropPad"), HasSubstr("freeze the input 'size'"),
+                                   HasSubstr("--freeze size=VALUE")));
   const Answer run = RunBayloom({"run", reshape_, "--freeze", "shape=3,2"});
   EXPECT_EQ(run.exit_code, 0) << run.error;
   EXPECT_THAT(run.out, HasSubstr("float32[3, 2]"));
@@ -305,18 +305,18 @@ TEST_F(Shapes, CheckSaysWhatAModelNeeds) {
   const Answer ready = RunBayloom({"check", dense_, "--shape", "a=1x8x4"});
   EXPECT_EQ(ready.exit_code, 0) << ready.error;
   EXPECT_THAT(ready.out, HasSubstr("dense.onnx: can be tuned as it is\n"));
-  const Answer frozen = RunBayloom({"check", sums_});
+  const Answer frozen = RunBayloom({"check", crop_});
   EXPECT_EQ(frozen.exit_code, 1);
-  EXPECT_THAT(frozen.error, HasSubstr("needs --freeze axes=VALUE"));
+  EXPECT_THAT(frozen.error, HasSubstr("needs --freeze size=VALUE"));
   EXPECT_EQ(RunBayloom({"check", dense_, "--dim", "bach=1"}).exit_code, 2);
   EXPECT_EQ(RunBayloom({"check", folder_ / "missing.onnx"}).exit_code, 2);
 }
 
 TEST_F(Shapes, CheckDoesNotAskToFreezeEverything) {
-  models::GraphBuilder g("sum", 13, 0);
+  models::GraphBuilder g("own", 18, 0);
   const models::Value x = g.IndexInput("x", {1});
-  g.Output(g.Node("ReduceSum", {x, x}), {1});
-  const std::string path = Save("sum.onnx", g, {});
+  g.Output(g.Node("CenterCropPad", {x, x}), {1});
+  const std::string path = Save("own.onnx", g, {});
   const Answer answer = RunBayloom({"check", path});
   EXPECT_EQ(answer.exit_code, 1);
   EXPECT_THAT(answer.error, AllOf(HasSubstr("--partial"), Not(HasSubstr("--freeze"))));
