@@ -90,8 +90,8 @@ TEST(Decoder, KeepsWhatItHasSeenInOneType) {
   expect(TasksOf(NarrowDecoderModel(lengths, "bfloat16", "16")), DType::kBFloat16);
 }
 
-/// Levels of 8 bits have a scale for each row, in a state of its own; where rows of levels are not
-/// aligned, states are float16.
+/// Levels of 8 bits have a scale for each row, in a state of its own. Where rows of a type are not
+/// aligned, states have the next wider one.
 TEST(Decoder, KeepsLevelsWithTheirScales) {
   using tensor::DType;
   const std::vector<Symbol> lengths = {kHeld, {"s", 1, 6}};
@@ -105,9 +105,16 @@ TEST(Decoder, KeepsLevelsWithTheirScales) {
               s < 2 ? (std::vector<int64_t>{1, 2, kRoom, 64}) : (std::vector<int64_t>{kRoom, 16}));
   }
   EXPECT_EQ(Decoder::StateBytes(tasks.graph, 9), 10 * 2 * (2 * 64 + 16 * 4));
-  for (const State& state : TasksOf(DecoderModel(lengths, 32), DType::kInt8).graph.states) {
-    EXPECT_EQ(state.axis, 2);
-  }
+  const auto expect = [&](int head, DType wanted, DType stored) {
+    const TaskGraph other = TasksOf(DecoderModel(lengths, head), wanted);
+    ASSERT_EQ(other.graph.states.size(), 2u) << head;
+    for (const State& state : other.graph.states) {
+      EXPECT_EQ(other.graph.values[state.memory].dtype, stored) << head;
+    }
+  };
+  expect(32, DType::kInt8, DType::kFloat16);
+  expect(16, DType::kInt8, DType::kFloat32);
+  expect(16, DType::kFloat16, DType::kFloat32);
 }
 
 /// Of tables and constants a step reads a row a token, of states what they hold.

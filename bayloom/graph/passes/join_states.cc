@@ -154,7 +154,7 @@ class StateJoiner {
     const ValueId bound = graph_.values[a.past].BoundOf(axis);
     const bool begins = start && bound >= 0 && *start == *graph_.values[bound].size &&
                         graph_.values[output.value].BoundOf(axis) >= 0;
-    return begins && ReadsPast(node, a) && HasAlignedRows(output.value, a.axis) &&
+    return begins && ReadsPast(node, a) && HasAlignedRows(output.value, a.axis, StoredType(output.value, a.axis)) &&
            AreReadInPlace(a.past) && AreReadInPlace(present);
   }
 
@@ -171,20 +171,22 @@ class StateJoiner {
     return load->operands.size() == node.stage.iters.size();
   }
 
-  /// Whether each row begins where kernels expect what they write.
-  bool HasAlignedRows(ValueId present, int axis) const {
+  /// Whether each row of elements of this type begins where kernels expect what they write.
+  bool HasAlignedRows(ValueId present, int axis, tensor::DType dtype) const {
     const std::vector<int64_t>& shape = graph_.values[present].shape;
     const int64_t row = std::accumulate(shape.begin() + axis + 1, shape.end(),
-                                        tensor::ByteSize(StoredType(present)), std::multiplies<>());
+                                        tensor::ByteSize(dtype), std::multiplies<>());
     return row % target::kBufferAlignment == 0;
   }
 
-  /// The type that the elements of a state have in memory.
-  tensor::DType StoredType(ValueId present) const {
+  /// The type that the elements of a state have in memory: the one that is wanted, if its rows are
+  /// aligned. QuantizeStates makes integers of float16.
+  tensor::DType StoredType(ValueId present, int axis) const {
     const tensor::DType dtype = graph_.values[present].dtype;
     if (!tensor::IsFloat(dtype)) return dtype;
-    const tensor::DType stored = graph_.state_type.value_or(dtype);
-    return stored == tensor::DType::kInt8 ? tensor::DType::kFloat16 : stored;  // QuantizeStates
+    tensor::DType wanted = graph_.state_type.value_or(dtype);
+    if (wanted == tensor::DType::kInt8) wanted = tensor::DType::kFloat16;
+    return HasAlignedRows(present, axis, wanted) ? wanted : dtype;
   }
 
   /// What reads an open output under another shape reads the output itself, where indices allow it:
@@ -223,7 +225,7 @@ class StateJoiner {
 
   /// What is appended to a past becomes an output in the type in which it is stored.
   void StoreNarrow(Appending& a, GraphOutput& output) {
-    const tensor::DType stored = StoredType(output.value);
+    const tensor::DType stored = StoredType(output.value, a.axis);
     Node& node = graph_.nodes[a.node];
     const ValueId present = node.output();
     if (present != output.value) {
