@@ -132,6 +132,7 @@ std::string DecoderText(const nlohmann::json& decoder) {
 
 /// What the graph is as a decoder, with caches of fixed size as states.
 nlohmann::json ExamineDecoder(const ModelOption& model, graph::Graph network) {
+  network.state_type = model.OnlyShape().options.state_type;
   const Result<graph::Graph> grown = graph::GrowCaches(network);
   if (!grown && !grown.error().message.empty()) return {{"reason", grown.error().message}};
   nlohmann::json decoder =

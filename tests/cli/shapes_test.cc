@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <onnx/defs/parser.h>
 #include <onnx/onnx_pb.h>
 
 #include <cstdlib>
@@ -13,6 +14,7 @@
 #include "bayloom/base/file.h"
 #include "examples/models/graph_builder.h"
 #include "tests/cli/run_bayloom.h"
+#include "tests/graph/decoder_models.h"
 #include "tests/temporary_folder.h"
 
 namespace bayloom::cli {
@@ -113,6 +115,23 @@ TEST_F(Shapes, ACacheTypeIsRefusedWhereNothingIsKept) {
   EXPECT_EQ(answer.exit_code, 2);
   EXPECT_THAT(answer.error,
               AllOf(HasSubstr("--cache: "), HasSubstr("keeps nothing from one run to the next")));
+}
+
+TEST_F(Shapes, CheckSaysWhatACacheOfATypeTakes) {
+  onnx::ModelProto model;
+  const std::string text =
+      "<ir_version: 8, opset_import: [\"\" : 14]> " + graph::DecoderModel({}, /*head=*/64).text;
+  ASSERT_TRUE(onnx::OnnxParser(text.c_str()).Parse(model).IsOK());
+  const std::string path = folder_ / "decoder.onnx";
+  base::WriteFile(path, model.SerializeAsString());
+  const auto bytes = [&](const std::string& type) {
+    const Answer answer = RunBayloom({"check", path, "--dim", "p=0..20", "--dim", "s=1..6", "--dim",
+                                      "t=p+s", "--cache", type, "--json"});
+    return nlohmann::json::parse(answer.out)["decoder"]["state_bytes_per_token"];
+  };
+  EXPECT_EQ(bytes("model"), 2 * 2 * 64 * 4);
+  EXPECT_EQ(bytes("f16"), 2 * 2 * 64 * 2);
+  EXPECT_EQ(bytes("int8"), 2 * (2 * 64 + 16 * 4));  // and scales
 }
 
 TEST_F(Shapes, ASizeMayBeASumOfOthers) {

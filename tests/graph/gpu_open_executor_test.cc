@@ -34,26 +34,6 @@ class OnStandIn {
   const WithVariable image_{"BAYLOOM_CUDA_IMAGE", "stand-in"};
 };
 
-/// Runs for lengths, and compares the outputs with what the graph of these lengths gives.
-void ExpectRightAt(Executor& executor, const ScheduledModel& network,
-                   const std::vector<int64_t>& lengths, uint64_t seed) {
-  SCOPED_TRACE(::testing::PrintToString(lengths));
-  const Graph fixed = FixedModel(network, lengths);
-  const std::vector<tensor::HostTensor> inputs = MakeRandomInputs(fixed, seed);
-  const std::vector<tensor::HostTensor> expected = EvaluateGraph(fixed, inputs);
-  std::vector<tensor::HostTensor> actual = expected;
-  std::vector<const void*> from;
-  std::vector<void*> to;
-  for (const tensor::HostTensor& input : inputs) from.push_back(input.data.data());
-  for (tensor::HostTensor& output : actual) {
-    std::ranges::fill(output.data, std::byte{0xff});
-    to.push_back(output.data.data());
-  }
-  executor.SetLengths(lengths);
-  executor.Run(from, to);
-  ExpectSameOutputs(actual, expected);
-}
-
 class GpuOpenModels : public ::testing::TestWithParam<ScheduledModel> {
  private:
   const OnStandIn stand_in_;

@@ -29,21 +29,7 @@ TEST_P(ScheduledOpenModels, ComputeAtAllLengthsWhatNetworksOfFixedLengthsDo) {
   const Scheduled scheduled(network);
   Executor executor(scheduled.tasks, scheduled.pointers, codegen::HostTarget());
   for (const std::vector<int64_t>& lengths : network.lengths) {
-    SCOPED_TRACE(::testing::PrintToString(lengths));
-    const Graph fixed = FixedModel(network, lengths);
-    const std::vector<tensor::HostTensor> inputs = MakeRandomInputs(fixed, 3);
-    const std::vector<tensor::HostTensor> expected = EvaluateGraph(fixed, inputs);
-    std::vector<tensor::HostTensor> actual = expected;
-    std::vector<const void*> from;
-    std::vector<void*> to;
-    for (const tensor::HostTensor& input : inputs) from.push_back(input.data.data());
-    for (tensor::HostTensor& output : actual) {
-      std::ranges::fill(output.data, std::byte{0xff});
-      to.push_back(output.data.data());
-    }
-    executor.SetLengths(lengths);
-    executor.Run(from, to);
-    ExpectSameOutputs(actual, expected);
+    ExpectRightAt(executor, network, lengths, 3);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <ostream>
 #include <string>
@@ -12,7 +13,10 @@
 #include <vector>
 
 #include "bayloom/codegen/host.h"
+#include "bayloom/graph/evaluate.h"
+#include "bayloom/graph/executor.h"
 #include "bayloom/graph/passes/passes.h"
+#include "bayloom/graph/random_inputs.h"
 #include "bayloom/graph/tasks.h"
 #include "bayloom/sketch/default_schedule.h"
 #include "tests/graph/text_models.h"
@@ -114,6 +118,26 @@ inline void ExpectSameOutputs(const std::vector<tensor::HostTensor>& actual,
       ASSERT_NEAR(actual[k].Get(i), e, 1e-4 * (1 + std::abs(e))) << k << ", " << i;
     }
   }
+}
+
+/// Runs for lengths, and compares the outputs with what the graph of these lengths gives.
+inline void ExpectRightAt(Executor& executor, const ScheduledModel& network,
+                          const std::vector<int64_t>& lengths, uint64_t seed) {
+  SCOPED_TRACE(::testing::PrintToString(lengths));
+  const Graph fixed = FixedModel(network, lengths);
+  const std::vector<tensor::HostTensor> inputs = MakeRandomInputs(fixed, seed);
+  const std::vector<tensor::HostTensor> expected = EvaluateGraph(fixed, inputs);
+  std::vector<tensor::HostTensor> actual = expected;
+  std::vector<const void*> from;
+  std::vector<void*> to;
+  for (const tensor::HostTensor& input : inputs) from.push_back(input.data.data());
+  for (tensor::HostTensor& output : actual) {
+    std::ranges::fill(output.data, std::byte{0xff});
+    to.push_back(output.data.data());
+  }
+  executor.SetLengths(lengths);
+  executor.Run(from, to);
+  ExpectSameOutputs(actual, expected);
 }
 
 }  // namespace bayloom::graph

@@ -154,7 +154,8 @@ class StateJoiner {
     const ValueId bound = graph_.values[a.past].BoundOf(axis);
     const bool begins = start && bound >= 0 && *start == *graph_.values[bound].size &&
                         graph_.values[output.value].BoundOf(axis) >= 0;
-    return begins && ReadsPast(node, a) && HasAlignedRows(output.value, a.axis, StoredType(output.value, a.axis)) &&
+    return begins && ReadsPast(node, a) &&
+           HasAlignedRows(output.value, a.axis, StoredType(output.value, a.axis)) &&
            AreReadInPlace(a.past) && AreReadInPlace(present);
   }
 
